@@ -4,8 +4,10 @@
 
 #include <dlfcn.h>
 #include <fenv.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "communicator/cache.h"
 #include "communicator/communicator.h"
 #include "communicator/tuned_rules.h"
+#include "config/files.h"
 #include "config/rank.h"
 #include "config/variables.h"
 #include "execute/group.h"
@@ -30,6 +33,69 @@ static bool is_fault_tolerant;
 static int world_size;
 static int world_rank = -1; /* -1: no MPI_COMM_WORLD (sessions), or not yet */
 
+static int
+own_rank(void)
+{
+    return world_rank >= 0 ? world_rank : ar_rank_in_job();
+}
+
+/* Whoever comes from another library may mean its algorithm of that name. */
+static void
+tell_namesakes(const struct ar_rules *rules)
+{
+    char text[AR_CONFIG_PROBLEM];
+    struct ar_text t;
+    ar_text_init(&t, text, sizeof text);
+    for (size_t i = 0; i < rules->nclauses && t.length == 0; i++)
+        if (rules->clauses[i].choice.kind == AR_CHOICE_ALGORITHM)
+            ar_text_namesakes(&t, rules->clauses[i].choice.algorithm);
+    if (t.length > 0)
+        ar_say("ALLREDUCE_ALGO: %s", text);
+}
+
+/* Whoever comes from another library may expect its setting to count. */
+static void
+tell_unused(void)
+{
+    const char *name, *advice;
+    size_t i = 0;
+    while ((name = ar_config_next_unused(config, &i, &advice)))
+        ar_say("%s is set but not used for MPI_Allreduce; %s", name, advice);
+}
+
+/* What of this process's settings has no effect, or not that which one may expect; once. */
+static void
+tell_settings(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!config || atomic_flag_test_and_set(&told))
+        return;
+    if (config->cache)
+        ar_cache_check(config->cache);
+    if (config->tuned) /* elsewhere, which is not an error */
+        ar_provenance_check(config->tuned, world_size);
+    tell_unused();
+    if (*config->strange)
+        ar_say("warning: ignored, because this library has no such variable: %s; see allreduce(7)",
+               config->strange);
+    if (config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
+        tell_namesakes(config->rules[AR_SOURCE_ALGO]);
+    if (config->tune_dump && config->tune != AR_TUNE_ONLINE)
+        ar_say("warning: ALLREDUCE_TUNE_DUMP writes nothing without ALLREDUCE_TUNE=online");
+}
+
+/* Writes the rules to the file if this is rank 0, and else to one of its own. */
+static void
+dump_rules(void)
+{
+    char path[PATH_MAX + 32];
+    if (own_rank() == 0)
+        snprintf(path, sizeof path, "%s", config->tune_dump);
+    else
+        ar_stats_file_of_rank(path, sizeof path, config->tune_dump, own_rank());
+    ar_tuned_rules_write(path, world_size);
+}
+
 /* Writes what this process counted and what it tuned, once each. */
 static void
 finish(bool is_together)
@@ -37,11 +103,13 @@ finish(bool is_together)
     static atomic_flag dumped = ATOMIC_FLAG_INIT;
     fenv_t environment; /* the program may trap what numbers that are printed do */
     feholdexcept(&environment);
+    if (ar_statistics_speaks())
+        tell_settings();
     ar_statistics_end(is_together);
     ar_timeline_end(is_together);
-    if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && world_rank == 0 &&
+    if (config && config->tune == AR_TUNE_ONLINE && config->tune_dump && ar_statistics_speaks() &&
         !atomic_flag_test_and_set(&dumped))
-        ar_tuned_rules_write(config->tune_dump, world_size);
+        dump_rules();
     fesetenv(&environment);
 }
 
@@ -84,30 +152,6 @@ ar_process_exit(void)
     return pid != 0;
 }
 
-/* Whoever comes from another library may mean its algorithm of that name. */
-static void
-tell_namesakes(const struct ar_rules *rules)
-{
-    char text[AR_CONFIG_PROBLEM];
-    struct ar_text t;
-    ar_text_init(&t, text, sizeof text);
-    for (size_t i = 0; i < rules->nclauses && t.length == 0; i++)
-        if (rules->clauses[i].choice.kind == AR_CHOICE_ALGORITHM)
-            ar_text_namesakes(&t, rules->clauses[i].choice.algorithm);
-    if (t.length > 0)
-        ar_say("ALLREDUCE_ALGO: %s", text);
-}
-
-/* Whoever comes from another library may expect its setting to count. */
-static void
-tell_unused(void)
-{
-    const char *name, *advice;
-    size_t i = 0;
-    while ((name = ar_config_next_unused(config, &i, &advice)))
-        ar_say("%s is set but not used for MPI_Allreduce; %s", name, advice);
-}
-
 /* The threads that start here inherit a floating-point environment without traps. */
 static void
 set_up(void)
@@ -119,8 +163,7 @@ set_up(void)
     const bool *const is_enabled = dlsym(RTLD_DEFAULT, "ompi_ftmpi_enabled"); /* since 5.0 */
     is_fault_tolerant = is_enabled && *is_enabled;
     ar_world_find(&world_rank, &world_size);
-    const int rank = world_rank >= 0 ? world_rank : ar_rank_in_job();
-    config = ar_config_from_environment(rank);
+    config = ar_config_from_environment(own_rank());
     ar_communicators_open(config);
     if (world_rank >= 0 &&
         PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, NULL) == MPI_SUCCESS)
@@ -129,22 +172,10 @@ set_up(void)
     if (world_rank >= 0 && ar_rank_in_job() == 0 &&
         ar_launcher_splits(AR_MPI_FAMILY, world_size, foreign, sizeof foreign))
         ar_say("warning: %s", foreign);
-    if (world_rank == 0 && config && config->cache)
-        ar_cache_check(config->cache);
-    /* Rules that were tuned elsewhere are not an error; rank 0 tells it. */
-    if (world_rank == 0 && config && config->tuned)
-        ar_provenance_check(config->tuned, world_size);
-    if (world_rank == 0 && config)
-        tell_unused();
-    if (world_rank == 0 && config && *config->strange)
-        ar_say("warning: ignored, because this library has no such variable: %s; see allreduce(7)",
-               config->strange);
-    if (world_rank == 0 && config && config->verbose > 0 && config->rules[AR_SOURCE_ALGO])
-        tell_namesakes(config->rules[AR_SOURCE_ALGO]);
-    if (world_rank == 0 && config && config->tune_dump && config->tune != AR_TUNE_ONLINE)
-        ar_say("warning: ALLREDUCE_TUNE_DUMP writes nothing without ALLREDUCE_TUNE=online");
+    if (own_rank() == 0) /* others may have to speak, but know it only at the end */
+        tell_settings();
     ar_statistics_begin(config);
-    ar_deadline_start(config ? &config->timeout : NULL, rank);
+    ar_deadline_start(config ? &config->timeout : NULL, own_rank());
     pid = getpid();
     fesetenv(&environment);
 }

@@ -52,7 +52,10 @@ ar_provenance_of_job(char *text, size_t room, int nranks)
     char mpi[128], cpu[128];
     ar_provenance_mpi(mpi, sizeof mpi);
     ar_provenance_cpu(cpu, sizeof cpu);
-    snprintf(text, room, "mpi=%s; cpu=%s; ranks=%d", mpi, cpu, nranks);
+    if (nranks > 0)
+        snprintf(text, room, "mpi=%s; cpu=%s; ranks=%d", mpi, cpu, nranks);
+    else
+        snprintf(text, room, "mpi=%s; cpu=%s", mpi, cpu);
 }
 
 /* The value of the name that field, "name=value", has, in text; length 0: none. */

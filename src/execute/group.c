@@ -32,40 +32,48 @@ ar_comm_note_merge(void)
     atomic_store(&has_merged, true);
 }
 
-/* Part after part, without memory that a single rank could lack. */
+/* Has a rank of comm a number in MPI_COMM_WORLD from lowest to highest, or does MPI fail?  Part
+ * after part, without memory that a single rank could lack. */
 static bool
-covers(MPI_Group group, MPI_Comm comm, int nranks)
+has_in_world(MPI_Comm comm, int lowest, int highest)
 {
     enum { PART = 256 };
-    int all[PART], numbers[PART];
-    MPI_Group ranks;
+    int nranks, all[PART], numbers[PART];
+    MPI_Group ranks, world;
+    PMPI_Comm_size(comm, &nranks);
     PMPI_Comm_group(comm, &ranks);
-    const bool is_same = ranks == group; /* as that of a copy of the world may be */
-    bool is_covered = true;
-    for (int first = 0; first < nranks && is_covered && !is_same; first += PART) {
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    const bool is_same = ranks == world; /* as that of a copy of the world may be */
+    bool has = false;
+    for (int first = 0; first < nranks && !has; first += PART) {
         const int n = nranks - first < PART ? nranks - first : PART;
         for (int i = 0; i < n; i++)
-            all[i] = first + i;
-        is_covered = PMPI_Group_translate_ranks(ranks, n, all, group, numbers) == MPI_SUCCESS;
-        for (int i = 0; i < n && is_covered; i++)
-            is_covered = numbers[i] != MPI_UNDEFINED;
+            all[i] = numbers[i] = first + i;
+        has = !is_same && PMPI_Group_translate_ranks(ranks, n, all, world, numbers) != MPI_SUCCESS;
+        for (int i = 0; i < n && !has; i++)
+            has = numbers[i] >= lowest && numbers[i] <= highest;
     }
     PMPI_Group_free(&ranks);
-    return is_covered;
+    PMPI_Group_free(&world);
+    return has;
 }
 
 bool
 ar_comm_leaves_world(MPI_Comm comm)
 {
-    MPI_Group world;
-    int size = 0;
-    if (!atomic_load(&has_merged) || !ar_world_is_there())
-        return false;
-    PMPI_Comm_size(comm, &size);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool is_covered = covers(world, comm, size);
-    PMPI_Group_free(&world);
-    return !is_covered;
+    return atomic_load(&has_merged) && ar_world_is_there() &&
+           has_in_world(comm, MPI_UNDEFINED, MPI_UNDEFINED);
+}
+
+bool
+ar_comm_has_lower(MPI_Comm comm)
+{
+    int rank = -1, nranks;
+    ar_world_find(&rank, &nranks);
+    if (rank >= 0)
+        return has_in_world(comm, 0, rank - 1);
+    PMPI_Comm_rank(comm, &rank);
+    return rank > 0;
 }
 
 /* In Open MPI every way to compare groups takes a time that grows with the square of their size.

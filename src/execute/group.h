@@ -30,6 +30,10 @@ void ar_comm_note_merge(void);
  * a message.  Each rank finds the same alone. */
 bool ar_comm_leaves_world(MPI_Comm comm);
 
+/* Has comm a rank with a lower number in MPI_COMM_WORLD than this one, or, where there is no world,
+ * in comm?  Each rank finds out alone. */
+bool ar_comm_has_lower(MPI_Comm comm);
+
 /* Like PMPI_Allreduce in place, whose symbol is ours in Open MPI.  Collective over comm.  It blocks
  * inside MPI, like all collectives with which ranks set something up: they do so between runs, when
  * no message of a channel is under way.  MPI_SUCCESS or an MPI error. */

@@ -39,6 +39,8 @@ static struct {
     char path[PATH_MAX];           /* of ALLREDUCE_STATS; "": no file.  Written under the lock */
     atomic_bool world_records;     /* all ranks of the world are known to record for the file */
     bool verifies;                 /* ALLREDUCE_VERIFY asks for it */
+    atomic_bool met_lower;         /* ranks, on a communicator */
+    atomic_bool met_higher;        /* on one where none is lower */
     atomic_int ended;              /* exchanged, so a word: see process.c */
 } all = {.world_rank = -1};
 
@@ -66,6 +68,21 @@ own_rank(void)
 {
     const int rank = atomic_load(&all.world_rank);
     return rank >= 0 ? rank : ar_rank_in_job();
+}
+
+static void
+meet(MPI_Comm comm)
+{
+    int nranks;
+    PMPI_Comm_size(comm, &nranks);
+    if (nranks > 1 && own_rank() != 0 && !atomic_load(&all.met_lower))
+        atomic_store(ar_comm_has_lower(comm) ? &all.met_lower : &all.met_higher, true);
+}
+
+bool
+ar_statistics_speaks(void)
+{
+    return own_rank() == 0 || (atomic_load(&all.met_higher) && !atomic_load(&all.met_lower));
 }
 
 static bool
@@ -142,6 +159,7 @@ struct ar_recorder *
 ar_statistics_attach(const struct ar_config *config, MPI_Comm comm, uint64_t setup_ns)
 {
     const struct ar_config *const settings = config ? config : all.config;
+    meet(comm);
     if (!wants_records(settings))
         return NULL;
     prepare();
@@ -242,11 +260,12 @@ say_verified(void)
             users);
     if (unlike > 0)
         ar_text_add(&text, ", %lu were not alike on all ranks", unlike);
-    ar_say("ALLREDUCE_VERIFY: %lu calls agree with the native allreduce, %lu only between the "
-           "ranks, %lu are wrong, %lu could not be compared%s",
-           atomic_load(&verified[AR_VERIFIED_RIGHT]), atomic_load(&verified[AR_VERIFIED_BY_RANKS]),
-           atomic_load(&verified[AR_VERIFIED_WRONG]), atomic_load(&verified[AR_VERIFIED_NOT]),
-           doubts);
+    ar_say(
+        "ALLREDUCE_VERIFY: %lu calls of rank %d agree with the native allreduce, %lu only between "
+        "the ranks, %lu are wrong, %lu could not be compared%s",
+        atomic_load(&verified[AR_VERIFIED_RIGHT]), own_rank(),
+        atomic_load(&verified[AR_VERIFIED_BY_RANKS]), atomic_load(&verified[AR_VERIFIED_WRONG]),
+        atomic_load(&verified[AR_VERIFIED_NOT]), doubts);
 }
 
 /* --- the end --- */
@@ -283,7 +302,7 @@ print(const struct ar_table *rest)
     size_t length;
     struct ar_table *table = &all.passed_on;
     FILE *to;
-    if (verbose < 1 || (verbose < 2 && rank != 0))
+    if (verbose < 1 || (verbose < 2 && !ar_statistics_speaks()))
         return;
     snprintf(title, sizeof title, "%s for %s, calls of rank %d", PACKAGE_VERSION, AR_MPI_FAMILY,
              rank);
@@ -436,7 +455,7 @@ ar_statistics_end(bool is_together)
     collect(&table);
     collect_arrivals(&table.arrivals);
     print(&table);
-    if (all.verifies && own_rank() == 0)
+    if (all.verifies && ar_statistics_speaks())
         say_verified();
     const bool gathers = all.path[0] && is_together && atomic_load(&all.world_records);
     if (gathers && ar_gather(&table, own_rank(), MPI_COMM_WORLD)) {
@@ -445,7 +464,7 @@ ar_statistics_end(bool is_together)
     } else if (gathers || (all.path[0] && table.nrows > 0)) {
         write_file(&table, NAME_OF_RANK, 1);
     }
-    const size_t n = wants_records(all.config) && own_rank() == 0
+    const size_t n = wants_records(all.config) && ar_statistics_speaks()
                          ? ar_watchdog_look(&table, alarms, ALARMS_SAID)
                          : 0;
     for (size_t i = 0; i < n; i++) {

@@ -5,6 +5,8 @@
  *            elements, 2 nonblocking ones and a persistent one
  *   late     70 calls; before each, all meet, and the last rank sleeps for 30 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
+ *   served   rank 0 makes none; the others make 2 on a communicator of theirs, 2 on one in which
+ *            they have the other order, and each of them 2 alone
  *   passing  a nonblocking call, nothing else
  *   hang FILE
  *            5 calls; the world gets a name; rank 0, which tells its process, waits in one more for
@@ -73,6 +75,24 @@ call_on_halves(void)
     for (volatile int i = 0; i < 3; i++)
         MPI_Allreduce(in, out, 100, MPI_INT, MPI_MAX, half);
     MPI_Comm_free(&half);
+}
+
+static void
+call_served(void)
+{
+    const int side = world.rank == 0 ? MPI_UNDEFINED : 0;
+    int in = 1, out = 0;
+    for (int order = 1; order >= -1; order -= 2) {
+        MPI_Comm served;
+        MPI_Comm_split(MPI_COMM_WORLD, side, order * world.rank, &served);
+        if (served == MPI_COMM_NULL)
+            continue;
+        for (volatile int i = 0; i < 2; i++)
+            MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, served);
+        check_true(out == world.nranks - 1);
+        MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+        MPI_Comm_free(&served);
+    }
 }
 
 static ONE_PLACE void
@@ -216,6 +236,8 @@ main(int argc, char **argv)
         call_late();
     else if (strcmp(what, "halves") == 0)
         call_on_halves();
+    else if (strcmp(what, "served") == 0)
+        call_served();
     else if (strcmp(what, "passing") == 0)
         call_nonblocking();
     else if (strcmp(what, "hang") == 0)

@@ -25,6 +25,16 @@ expect_ok "nothing to dump" preload 2 ALLREDUCE_TUNE_DUMP="$scratch/nothing" "$p
     fail "nothing to dump: not told once: $(cat "$scratch/out")"
 [ ! -e "$scratch/nothing" ] || fail "nothing to dump: written"
 
+# Where rank 0 makes no allreduce, the lowest of the other ranks says all that it would say.
+expect_ok "rank 0 makes none" preload 4 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP="$scratch/served" ALLREDUCE_VERBOSE=1 \
+    ALLREDUCE_VERIFY=1/2 ALLREDUCE_OF_THIS_SITE=1 "$programs/statistics" served
+for pattern in 'calls of rank [0-9]*$' 'calls of rank 1$' 'VERIFY: [0-9]* calls of rank [0-9]* agree' 'VERIFY: 2 calls of rank 1 agree' \
+    'no such variable: ALLREDUCE_OF_THIS_SITE'; do
+    [ "$(grep -c "^liballreduce: .*$pattern" "$scratch/out")" = 1 ] || fail "rank 0 makes none: not once: $pattern: $(cat "$scratch/out")"
+done
+[ "$(cd "$scratch" && echo served*)" = served.rank1 ] || fail "rank 0 makes none: $(ls "$scratch")"
+grep -q '^#! tuned: mpi=.*; ranks=4$' "$scratch/served.rank1" || fail "rank 0 makes none: no provenance"
+
 # A clause is no matter of taste.
 expect_ok "a clause" preload 2 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100 ALLREDUCE_VERBOSE=1 \
     ALLREDUCE_ALGO='ring(segment=1M,window=7):0-100;auto' "$programs/repeat" 1000

@@ -24,7 +24,7 @@ expect_ok "options for variables" "$allreduce" run --tune --verify --determinism
     sh -c 'echo "$ALLREDUCE_TUNE $ALLREDUCE_VERIFY $ALLREDUCE_DETERMINISM"'
 grep -q -x 'online 1 placement' "$scratch/out" || fail "variables: $(cat "$scratch/out")"
 expect_ok "a verified run" launch 2 "$allreduce" run -v --verify=1/2,warn --algo ring "$pings"
-grep -q 'ALLREDUCE_VERIFY: 2 calls agree' "$scratch/out" || fail "nothing was verified: $(cat "$scratch/out")"
+grep -q 'ALLREDUCE_VERIFY: 2 calls of rank 0 agree' "$scratch/out" || fail "nothing was verified: $(cat "$scratch/out")"
 
 # A file of rules is found from another folder.
 printf 'star: 0-80\nring\n' >"$scratch/rules"

@@ -214,12 +214,14 @@ expect_row "a wide stderr" ring 1 preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=r
 # A program that uses sessions alone: gathered when it frees its communicator.
 rm -f "$scratch"/stats*
 title=session
-preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/exits" session >"$scratch/out" 2>&1
+preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_DUMP="$scratch/rules" ALLREDUCE_ALGO=ring \
+    "$programs/exits" session >"$scratch/out" 2>&1
 status=$?
 [ $status -eq 77 ] || {
     expect_gathered "$file" 3
     expect_field "$file" MPI_INT calls 15
     expect_calls session ring 5
+    grep -q '^#! tuned: mpi=.*; cpu=' "$scratch/rules" || fail "$title: no rules: $(ls "$scratch")"
 }
 
 # A rank whose first call comes before MPI_Init gathers with the others, whose first calls come after it.

@@ -18,7 +18,7 @@ expect_line() {
 
 # Of kinds, 2 calls each: sums of ints, 4 ops on float and double, complex sums; once maxloc,
 # long double, and a user's op.  The 2 complex products have the native bits or not.
-right='ALLREDUCE_VERIFY: 2[2-4] calls agree with the native allreduce, [0-2] only between the ranks'
+right='ALLREDUCE_VERIFY: 2[2-4] calls of rank 0 agree with the native allreduce, [0-2] only between the ranks'
 kinds_agree() {
     title="kinds by $1 on $2 ranks, transport $3"
     expect_ok "$title" preload "$2" ALLREDUCE_VERIFY=1 ALLREDUCE_TRANSPORT="$3" \
@@ -34,7 +34,7 @@ kinds_agree shm 1 auto
 
 # What may overflow on its way in one order and not in another is nobody's fault.
 expect_ok 'sums that may overflow' preload 3 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=ring "$programs/verify" huge
-expect_line 'sums that may overflow' 'VERIFY: 3 calls agree .* 0 are wrong' 1
+expect_line 'sums that may overflow' 'VERIFY: 3 calls of rank 0 agree .* 0 are wrong' 1
 
 # An op of the program's own may round: that is told, and ends nothing.
 differs='VERIFY: with a user-defined op the result differs from that of the native allreduce'
@@ -44,21 +44,21 @@ for setting in 1 1,native; do
     expect_ok "$title" preload 3 ALLREDUCE_VERIFY=$setting ALLREDUCE_USER_OPS=cut ALLREDUCE_ALGO=ring \
         "$programs/verify" users rounded 4
     expect_line "$title" "$differs: element [0-9]* of 250 is [0-9.]* on rank [0-2] of 3, where native gives [0-9.]*; this may be rounding" 1
-    expect_line "$title" "VERIFY: 0 calls agree .* 0 are wrong, .*, $counted" 1
+    expect_line "$title" "VERIFY: 0 calls of rank 0 agree .* 0 are wrong, .*, $counted" 1
 done
 expect_ok 'one rank' preload 1 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=ring "$programs/verify" users rounded 4
-expect_line 'one rank' "VERIFY: 4 calls agree with the native allreduce, 0 .* compared\$" 1
+expect_line 'one rank' "VERIFY: 4 calls of rank 0 agree with the native allreduce, 0 .* compared\$" 1
 
 # The first of each N calls on a communicator.
 expect_ok 'one of 4' preload 2 ALLREDUCE_VERIFY=1/4 ALLREDUCE_ALGO=ring "$programs/verify" ints 9
-expect_line 'one of 4' 'VERIFY: 3 calls agree' 1
+expect_line 'one of 4' 'VERIFY: 3 calls of rank 0 agree' 1
 # Calls that go native by a clause are of these N, and not compared: every second one here.
 expect_ok 'native ones count' preload 2 ALLREDUCE_VERIFY=1/2 ALLREDUCE_ALGO='native:inplace=yes;ring' \
     "$programs/verify" ints 9
-expect_line 'native ones count' 'VERIFY: 5 calls agree' 1
+expect_line 'native ones count' 'VERIFY: 5 calls of rank 0 agree' 1
 expect_ok 'native is not compared with itself' \
     preload 2 ALLREDUCE_VERIFY=1 ALLREDUCE_ALGO=native "$programs/verify" ints 2
-expect_line 'native is not compared with itself' 'VERIFY: 0 calls agree' 1
+expect_line 'native is not compared with itself' 'VERIFY: 0 calls of rank 0 agree' 1
 
 # spoil SETTING RANKS AT ALGORITHM [CALLS...]: the AT-th message of rank 1 is spoiled; 6 sums
 # without CALLS.
@@ -86,12 +86,12 @@ expect_line "$title" "mpiexec -n 3 allreduce bench --algo 'ring' --sizes 4000 --
 spoil 1,warn 3 5 ring
 [ $status -ne 0 ] || fail "$title: the program did not see the wrong result"
 expect_line "$title" 'VERIFY: wrong result: ' 1
-expect_line "$title" 'VERIFY: 5 calls agree .* 1 are wrong' 1
+expect_line "$title" 'VERIFY: 5 calls of rank 0 agree .* 1 are wrong' 1
 
 spoil 1,native 3 5 ring
 [ $status -eq 0 ] || fail "$title: exit status $status"
 expect_line "$title" 'VERIFY: wrong result: ' 1
-expect_line "$title" 'VERIFY: 1 calls agree .* 1 are wrong' 1
+expect_line "$title" 'VERIFY: 1 calls of rank 0 agree .* 1 are wrong' 1
 expect_calls "$title" ring 2
 expect_calls "$title" native 4
 
@@ -115,11 +115,11 @@ expect_line "$title" 'VERIFY: wrong result: element 999 of 1000 is .* on rank 0 
 expect_line "$title" "with a user-defined op or type" 1
 spoil 1,native 2 0 reduce_bcast users ints 4
 [ $status -eq 0 ] || fail "$title: exit status $status"
-expect_line "$title" 'VERIFY: 0 calls agree .* 1 are wrong, 0 could not be compared$' 1
+expect_line "$title" 'VERIFY: 0 calls of rank 0 agree .* 1 are wrong, 0 could not be compared$' 1
 spoil 1 2 0 reduce_bcast users pairs 4
 [ $status -ne 0 ] || fail "$title: the program did not see the wrong result"
 expect_line "$title" "$differs: element 499 of 500 is 0x[0-9a-f]* on rank 0 of 2, where native gives 0x" 1
-expect_line "$title" 'VERIFY: 3 calls agree .* 0 are wrong, .*, 1 with user-defined ops' 1
+expect_line "$title" 'VERIFY: 3 calls of rank 0 agree .* 0 are wrong, .*, 1 with user-defined ops' 1
 
 # Ranks that do not call alike would part, or wait for ever.
 size='VERIFY: the ranks of an allreduce differ in the size of their message'
@@ -142,20 +142,20 @@ unlike "$ops" ops
 for action in warn native; do
     expect_ok "ops, $action" preload 4 ALLREDUCE_VERIFY=1,$action ALLREDUCE_VERBOSE=1 "$programs/verify" ops
     expect_line "ops, $action" "$ops" 1
-    expect_line "ops, $action" '0 calls agree .* 0 are wrong, .*, 1 were not alike on all ranks$' 1
+    expect_line "ops, $action" '0 calls of rank 0 agree .* 0 are wrong, .*, 1 were not alike on all ranks$' 1
     expect_line "ops, $action" 'native *ranks differ$' 1
 done
 # Open MPI's own allreduce may wait for ever then.
 [ "$AR_MPI_FAMILY" = openmpi ] || {
     expect_ok 'counts, warn' preload 4 ALLREDUCE_VERIFY=1,warn "$programs/verify" counts 8 10 0
     expect_line 'counts, warn' "$size" 1
-    expect_line 'counts, warn' '2 calls agree .* 1 were not alike on all ranks$' 1
+    expect_line 'counts, warn' '2 calls of rank 0 agree .* 1 were not alike on all ranks$' 1
 }
 preload 7 ALLREDUCE_VERIFY=1 "$programs/verify" counts 1 20 1 >"$scratch/out" 2>&1
 expect_line 'seven counts' "$size: rank 0 has 20 .*, rank 4 has 24 elements of 4 bytes, \\.\\.\\.\$" 1
 # What MPI does not make equal may differ: types, addresses, settings, at a first call without elements, too.
 expect_ok 'layouts' preload 4 ALLREDUCE_VERIFY=1 "$programs/layouts" 4
-expect_line 'layouts' 'VERIFY: 18 calls agree .* 0 are wrong, 0 could not be compared$' 1
+expect_line 'layouts' 'VERIFY: 18 calls of rank 0 agree .* 0 are wrong, 0 could not be compared$' 1
 before="export ALLREDUCE_VERIFY=\$rank"
 expect_ok 'settings differ' preload 2 "$programs/layouts" 4
 before=
