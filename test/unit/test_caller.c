@@ -119,13 +119,13 @@ a_plugin_where_another_one_was_is_another_site(void **state)
 static int asked; /* the dynamic linker, in place of whose function this one is */
 
 int
-dl_iterate_phdr(int (*take)(struct dl_phdr_info *, size_t, void *), void *data)
+dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     int (*next)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
     void *const symbol = dlsym(RTLD_NEXT, "dl_iterate_phdr");
     memcpy(&next, &symbol, sizeof symbol);
     asked++;
-    return next(take, data);
+    return next(callback, data);
 }
 
 static int from_libc;
