@@ -24,11 +24,11 @@ struct check {
     const struct ar_call *call;
     const void *in, *native;
     struct ar_comparison how;
-    size_t count, chunk;         /* elements */
-    char *mine, *other;          /* a chunk, packed; owned, all in one from mine on */
-    struct ar_operands operands; /* of a chunk; the same */
-    size_t element;              /* the first that is wrong */
-    const char *source;          /* who has what it should have been */
+    size_t count, chunk;        /* elements */
+    char *mine, *other;         /* a chunk, packed; owned, all in one from mine on */
+    struct ar_addends operands; /* of a chunk; the same */
+    size_t element;             /* the first that is wrong */
+    const char *source;         /* who has what it should have been */
     char text[NUMBER_TEXT], should_be[NUMBER_TEXT];
     /* What holds so far for this rank's result: it has rank 0's bits, it has the bits of the native
      * one, and its rounding keeps the bound. */

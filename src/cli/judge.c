@@ -18,10 +18,10 @@ struct ar_judge {
     int nranks;
     char *mine;   /* PERIOD operands of this rank */
     char *result; /* PERIOD packed elements, reduced in rank order by MPI_Reduce_local */
-    struct ar_operands operands; /* of PERIOD elements, over all ranks */
-    long double *reference;      /* the numbers of PERIOD elements */
-    double largest;              /* of them */
-    char *packed;                /* scratch for PERIOD elements */
+    struct ar_addends operands; /* of PERIOD elements, over all ranks */
+    long double *reference;     /* the numbers of PERIOD elements */
+    double largest;             /* of them */
+    char *packed;               /* scratch for PERIOD elements */
 };
 
 /* --- operands --- */
@@ -141,7 +141,7 @@ reduce(struct ar_judge *j, int rank, char *sum, char *elements, long double *num
         MPI_Reduce_local(numbers, j->reference, (int)PERIOD,
                          j->how.numbers == 2 ? MPI_C_LONG_DOUBLE_COMPLEX : MPI_LONG_DOUBLE,
                          wide_op);
-    const struct ar_operands own = {(double *)(void *)numbers, (unsigned char *)(numbers + n)};
+    const struct ar_addends own = {(double *)(void *)numbers, (unsigned char *)(numbers + n)};
     ar_operands_get(&j->how, own, j->packed, PERIOD);
     for (size_t i = 0; i < n; i++) {
         j->operands.magnitudes[i] += own.magnitudes[i];

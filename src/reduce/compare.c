@@ -175,7 +175,7 @@ kinds_of_result(enum ar_op op, unsigned operands, bool overflows)
 /* --- elements --- */
 
 void
-ar_operands_get(const struct ar_comparison *c, struct ar_operands operands, const void *packed,
+ar_operands_get(const struct ar_comparison *c, struct ar_addends operands, const void *packed,
                 size_t count)
 {
     const size_t bytes = c->number_bytes;
@@ -207,7 +207,7 @@ are_numbers_alike(const struct ar_comparison *c, long double x, long double y, d
 }
 
 static bool
-is_alike(const struct ar_comparison *c, const char *a, const char *b, struct ar_operands operands,
+is_alike(const struct ar_comparison *c, const char *a, const char *b, struct ar_addends operands,
          int nranks)
 {
     const size_t size = c->number_bytes, numbers = c->numbers * size;
@@ -227,7 +227,7 @@ is_alike(const struct ar_comparison *c, const char *a, const char *b, struct ar_
 
 size_t
 ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
-                  struct ar_operands operands, int nranks, size_t count)
+                  struct ar_addends operands, int nranks, size_t count)
 {
     size_t i = 0;
     fenv_t saved;

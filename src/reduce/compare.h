@@ -50,19 +50,19 @@ void ar_packed_clean(const struct ar_comparison *c, void *packed, size_t count);
 long double ar_number_load(const void *at, size_t bytes);
 
 /* What the bounds of numbers follow from, one entry each. */
-struct ar_operands {
+struct ar_addends {
     double *magnitudes;   /* of the ranks' finite operands, summed */
     unsigned char *kinds; /* of the ranks' operands, joined: bits that compare.c knows */
 };
 
 /* Those of one rank, of count * c->numbers numbers. */
-void ar_operands_get(const struct ar_comparison *c, struct ar_operands operands, const void *packed,
+void ar_operands_get(const struct ar_comparison *c, struct ar_addends operands, const void *packed,
                      size_t count);
 
 /* The first element in which a and b differ, where c is AR_COMPARE_BOUNDED by more than the bound
  * for these operands of nranks ranks; count if there is none. */
 size_t ar_packed_differs(const struct ar_comparison *c, const void *a, const void *b,
-                         struct ar_operands operands, int nranks, size_t count);
+                         struct ar_addends operands, int nranks, size_t count);
 
 /* The element as a number, or as bytes; returns text. */
 char *ar_packed_print(const struct ar_comparison *c, const void *element, char *text, size_t room);

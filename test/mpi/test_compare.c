@@ -45,7 +45,7 @@ know(const struct ar_comparison *c, const void *operands, size_t n)
 {
     struct known all = {{0}, {0}}, one;
     for (size_t i = 0; i < n; i++) {
-        ar_operands_get(c, (struct ar_operands){one.magnitudes, one.kinds},
+        ar_operands_get(c, (struct ar_addends){one.magnitudes, one.kinds},
                         (const char *)operands + i * c->size, 1);
         for (size_t k = 0; k < c->numbers; k++) {
             all.magnitudes[k] += one.magnitudes[k];
@@ -58,7 +58,7 @@ know(const struct ar_comparison *c, const void *operands, size_t n)
 static bool
 differ(const struct ar_comparison *c, const void *a, const void *b, struct known known)
 {
-    return ar_packed_differs(c, a, b, (struct ar_operands){known.magnitudes, known.kinds}, RANKS,
+    return ar_packed_differs(c, a, b, (struct ar_addends){known.magnitudes, known.kinds}, RANKS,
                              1) == 0;
 }
 
