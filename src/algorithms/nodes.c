@@ -101,7 +101,7 @@ ar_nodes_make(int rank, int nranks, const struct ar_params *params)
     return nodes;
 }
 
-#define NODES_AT_ONCE 8192 /* that are counted in one pass over the ranks */
+#define NODES_AT_ONCE 256 /* that are counted in one pass over the ranks: stacks are small */
 
 static void
 find_sizes(const struct ar_nodes *nodes, int *least, int *most)

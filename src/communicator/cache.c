@@ -18,11 +18,14 @@
 #include "select/select.h"
 
 /* Another version may know other algorithms, or predict other times. */
-static void
-print_path(char path[PATH_MAX], const char *folder, const struct ar_cache_key *key)
+static char *
+print_path(const char *folder, const struct ar_cache_key *key)
 {
-    snprintf(path, PATH_MAX, "%s/auto-%s-%d-%016" PRIx64 "%s.rules", folder, PACKAGE_VERSION,
-             key->nranks, key->number, key->in_order ? "-in-order" : "");
+    char *path;
+    const int length =
+        asprintf(&path, "%s/auto-%s-%d-%016" PRIx64 "%s.rules", folder, PACKAGE_VERSION,
+                 key->nranks, key->number, key->in_order ? "-in-order" : "");
+    return length < 0 ? NULL : path;
 }
 
 /* The first rule that the model would not have made; NULL: there is none.  A file may have been
@@ -72,12 +75,13 @@ char *
 ar_cache_read(const char *folder, const struct ar_cache_key *key, const bool *allowed)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    char path[PATH_MAX], reason[AR_CONFIG_PROBLEM];
+    char *const path = print_path(folder, key), reason[AR_CONFIG_PROBLEM];
     struct ar_rules *rules = NULL;
     struct ar_text why;
-    print_path(path, folder, key);
-    if (access(path, F_OK))
+    if (!path || access(path, F_OK)) {
+        free(path);
         return NULL;
+    }
     ar_text_init(&why, reason, sizeof reason);
     const int error = ar_rules_file_read(&rules, NULL, path, &why);
     const bool can_serve = !error && serve(rules, key, allowed, &why);
@@ -85,6 +89,7 @@ ar_cache_read(const char *folder, const struct ar_cache_key *key, const bool *al
     if (!can_serve && !atomic_flag_test_and_set(&said))
         ar_say("warning: ALLREDUCE_CACHE: %s: auto asks the model again", reason);
     ar_rules_destroy(rules);
+    free(path);
     return text;
 }
 
@@ -114,10 +119,10 @@ warn(const char *folder, int error)
 void
 ar_cache_check(const char *folder)
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/.", folder);
-    if (access(path, R_OK | W_OK | X_OK))
+    char *path = NULL;
+    if (asprintf(&path, "%s/.", folder) >= 0 && access(path, R_OK | W_OK | X_OK))
         warn(folder, errno);
+    free(path);
 }
 
 void
@@ -125,13 +130,13 @@ ar_cache_write(const char *folder, const struct ar_cache_key *key, const char *m
                const char *rules)
 {
     struct ar_output output;
-    char path[PATH_MAX];
-    print_path(path, folder, key);
-    int error = ar_output_begin(&output, path);
+    char *const path = print_path(folder, key);
+    int error = path ? ar_output_begin(&output, path) : ENOMEM;
     if (!error) {
         write_rules(output.file, key, machine, rules);
         error = ar_output_end(&output);
     }
+    free(path);
     if (error)
         warn(folder, error);
 }

@@ -76,10 +76,9 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
 /* Rank 0's machine counts for all; *text gets on rank 0 the rules for all ops, or for those that do
  * not commute, and is the caller's to free; NULL: no advice.  Collective. */
 static int
-advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machine, bool in_order,
-       char **text)
+advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machine,
+       struct ar_advice *advice, bool in_order, char **text)
 {
-    struct ar_advice advice;
     const struct ar_advice_request request = {
         .machine = machine,
         .node_of = c->carriage.node_of,
@@ -91,7 +90,7 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
     };
     int failure = AR_OK, error = ar_broadcast(c->wait, comm, machine, (int)sizeof *machine);
     if (!error)
-        error = ar_advise_together(c, &request, &advice, &failure);
+        error = ar_advise_together(c, &request, advice, &failure);
     if (error || c->rank > 0)
         return error;
     if (failure)
@@ -99,9 +98,9 @@ advise(const struct ar_communicator *c, MPI_Comm comm, struct ar_machine *machin
             "warning: the model gives no rules for %d ranks (%s): auto follows its built-in rules",
             c->nranks, failure == AR_ERR_MEMORY ? "out of memory" : "an algorithm failed in it");
     else
-        *text = ar_advice_rules(&advice);
+        *text = ar_advice_rules(advice);
     if (*text)
-        tell_advice(c, machine, &advice, *text, in_order);
+        tell_advice(c, machine, advice, *text, in_order);
     return MPI_SUCCESS;
 }
 
@@ -230,16 +229,24 @@ look_up(const struct ar_communicator *c, uint64_t shape, bool in_order, struct a
     return RULES;
 }
 
+/* Too large for a small stack. */
+struct work {
+    struct ar_machine machine;
+    struct ar_advice advice;
+};
+
 /* The rules on rank 0, from the machine: what is remembered, a file's, or measured.  Collective. */
 static int
-find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **text)
+find_text(struct work *work, const struct ar_communicator *c, MPI_Comm comm, bool in_order,
+          char **text)
 {
-    struct ar_machine machine = {.ranks_per_node = 1};
+    struct ar_machine *const machine = &work->machine;
     struct ar_cache_key key = {.nranks = 0};
     const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
     int known_before = NOTHING;
+    *machine = (struct ar_machine){.ranks_per_node = 1};
     if (c->rank == 0)
-        known_before = look_up(c, shape, in_order, &machine, text, &key);
+        known_before = look_up(c, shape, in_order, machine, text, &key);
     int error = ar_broadcast(c->wait, comm, &known_before, (int)sizeof known_before);
     const struct ar_measuring measuring = {.comm = comm,
                                            .wire = &c->carriage.wire,
@@ -249,17 +256,17 @@ find_text(const struct ar_communicator *c, MPI_Comm comm, bool in_order, char **
                                            .wait = c->wait,
                                            .effort = 1};
     if (!error && known_before == NOTHING)
-        error = ar_measure(&machine, &measuring);
+        error = ar_measure(machine, &measuring);
     if (error || known_before == RULES)
         return error;
     if (c->rank == 0)
-        fit_machine(c, &machine);
-    error = advise(c, comm, &machine, in_order, text);
+        fit_machine(c, machine);
+    error = advise(c, comm, machine, &work->advice, in_order, text);
     if (error || !*text)
         return error;
-    remember(shape, in_order, &machine, *text);
+    remember(shape, in_order, machine, *text);
     if (c->config->cache && **text)
-        ar_cache_write(c->config->cache, &key, machine.title, *text);
+        ar_cache_write(c->config->cache, &key, machine->title, *text);
     return MPI_SUCCESS;
 }
 
@@ -269,7 +276,9 @@ make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
 {
     struct ar_problem problem;
     char *text = NULL;
-    int error = find_text(c, comm, in_order, &text);
+    struct work *const work = malloc(sizeof *work);
+    int error = work ? find_text(work, c, comm, in_order, &text) : MPI_ERR_NO_MEM;
+    free(work);
     if (!error)
         error = ar_broadcast_text(c, comm, &text);
     if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))

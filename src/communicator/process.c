@@ -205,7 +205,7 @@ ar_job_check_family(void)
         {"MVAPICH", "mpich"},
         {"Intel(R) MPI", "mpich"},
     };
-    char version[VERSION_ROOM] = "";
+    static char version[VERSION_ROOM]; /* one thread is here; its stack may be small */
     int length;
     size_t i = 0;
     if (strcmp(AR_MPI_FAMILY, "abi") == 0) /* any library may have it, and the stub has looked */

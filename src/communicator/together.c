@@ -1,6 +1,7 @@
 #include "communicator/together.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "communicator/agree.h"
 #include "schedule/error.h"
@@ -16,13 +17,20 @@ struct part {
     struct ar_advice_task tasks[PART_MAX];
 };
 
+/* On the heap, since stacks are small. */
+struct wave {
+    struct part part;
+    struct ar_advice_answer answers[PART_MAX];
+};
+
 struct team {
     const struct ar_communicator *c;
     const struct ar_advice_request *request;
     struct ar_candidate_list list;
     int ranks[HELPERS_MAX]; /* of the helpers, 0 the first */
     int n;
-    int error; /* of MPI's */
+    struct wave *wave; /* NULL: no memory */
+    int error;         /* of MPI's */
 };
 
 static size_t
@@ -83,10 +91,9 @@ ask(void *context, const struct ar_advice_task *tasks, size_t n, struct ar_advic
     const size_t most = (size_t)team->n * PART_MAX;
     for (size_t from = 0; from < n && !team->error; from += most) {
         const size_t length = n - from < most ? n - from : most;
-        struct part own = {.n = 0};
-        struct ar_advice_answer part[PART_MAX];
-        deal(team, tasks + from, length, &own);
-        answer(team, &own, part);
+        struct ar_advice_answer *const part = team->wave->answers;
+        deal(team, tasks + from, length, &team->wave->part);
+        answer(team, &team->wave->part, part);
         for (int h = 0; h < team->n && (size_t)h < length && !team->error; h++) {
             const size_t others = (length - (size_t)h + (size_t)team->n - 1) / (size_t)team->n;
             if (h > 0)
@@ -105,7 +112,7 @@ static void
 lead(struct team *team, int nhelpers, struct ar_advice *advice, int *error)
 {
     struct ar_advice_helpers helpers = {ask, team, 1};
-    const struct part end = {.n = 0};
+    const int end = 0; /* the number of a part's tasks, which stands first */
     team->n = 1;
     for (int rank = 1; rank < nhelpers && !team->error; rank++) {
         int is_ready = 0;
@@ -117,21 +124,20 @@ lead(struct team *team, int nhelpers, struct ar_advice *advice, int *error)
     if (!team->error && !*error)
         *error = ar_advise(advice, team->request, team->n > 1 ? &helpers : NULL);
     for (int h = 1; h < team->n && !team->error; h++)
-        team->error = send(team->c, team->ranks[h], &end, bytes_of(&end));
+        team->error = send(team->c, team->ranks[h], &end, sizeof end);
 }
 
 static void
 help(struct team *team, int is_ready)
 {
-    struct part part;
-    struct ar_advice_answer answers[PART_MAX];
+    struct wave *const w = team->wave;
     team->error = send(team->c, 0, &is_ready, sizeof is_ready);
     while (is_ready && !team->error) {
-        team->error = receive(team->c, 0, &part, sizeof part);
-        if (team->error || part.n == 0)
+        team->error = receive(team->c, 0, &w->part, sizeof w->part);
+        if (team->error || w->part.n == 0)
             return;
-        answer(team, &part, answers);
-        team->error = send(team->c, 0, answers, (size_t)part.n * sizeof *answers);
+        answer(team, &w->part, w->answers);
+        team->error = send(team->c, 0, w->answers, (size_t)w->part.n * sizeof *w->answers);
     }
 }
 
@@ -144,10 +150,14 @@ ar_advise_together(const struct ar_communicator *c, const struct ar_advice_reque
     if (c->rank >= nhelpers)
         return MPI_SUCCESS;
     *error = ar_advise_candidates(&team.list, request, SIZE_MAX);
+    team.wave = malloc(sizeof *team.wave);
+    if (!team.wave && !*error)
+        *error = AR_ERR_MEMORY;
     if (c->rank == 0)
         lead(&team, nhelpers, advice, error);
     else
         help(&team, !*error);
     ar_candidates_fini(&team.list);
+    free(team.wave);
     return team.error;
 }

@@ -66,7 +66,9 @@ ar_folder_is(const char *folder, const char *name)
 static char *
 folder_in(int place, enum ar_data kind)
 {
-    char own[PATH_MAX], *path;
+    char *const own = malloc(PATH_MAX), *path;
+    if (!own)
+        return NULL;
     ar_own_folder(own);
     const struct {
         const char *folder, *below;
@@ -77,10 +79,10 @@ folder_in(int place, enum ar_data kind)
         {own, "/../share/allreduce"},    /* moved since it was installed */
         {own, "/../../share/allreduce"}, /* the same, for an engine, and a helper in libexec */
     };
-    return asprintf(&path, "%s%s/%s", places[place].folder, places[place].below,
-                    kinds[kind].folder) < 0
-               ? NULL
-               : path;
+    const int length =
+        asprintf(&path, "%s%s/%s", places[place].folder, places[place].below, kinds[kind].folder);
+    free(own);
+    return length < 0 ? NULL : path;
 }
 
 /* A folder of that name is none. */

@@ -1,3 +1,5 @@
+#include <config.h>
+
 #include "config/files.h"
 
 #include <errno.h>
@@ -140,14 +142,12 @@ ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, siz
 char *
 ar_path_absolute(const char *path)
 {
-    char folder[PATH_MAX];
-    if (*path == '/' || !getcwd(folder, sizeof folder))
+    char *const folder = *path == '/' ? NULL : getcwd(NULL, 0), *absolute;
+    if (!folder)
         return strdup(path);
-    const size_t room = strlen(folder) + strlen(path) + 2;
-    char *const absolute = malloc(room);
-    if (absolute)
-        snprintf(absolute, room, "%s/%s", folder, path);
-    return absolute;
+    const int length = asprintf(&absolute, "%s/%s", folder, path);
+    free(folder);
+    return length < 0 ? NULL : absolute;
 }
 
 /* --- files that are written at the end --- */
@@ -162,11 +162,12 @@ ar_stats_file_is_json(const char *name)
 void
 ar_stats_file_path(char *path, size_t room, const char *name)
 {
-    char folder[PATH_MAX];
+    char *const folder = *name == '/' ? NULL : getcwd(NULL, 0);
     struct ar_text t;
     ar_text_init(&t, path, room);
-    if (*name != '/' && getcwd(folder, sizeof folder))
+    if (folder)
         ar_text_add(&t, "%s/", folder);
+    free(folder);
     for (; *name; name++) {
         if (*name != '%')
             ar_text_add(&t, "%c", *name);
@@ -200,16 +201,21 @@ ar_stats_name_check(const char *name, struct ar_text *why)
 int
 ar_stats_file_check(const char *name, struct ar_text *why)
 {
-    char path[PATH_MAX];
     if (ar_stats_name_check(name, why))
         return AR_ERR_SYNTAX;
-    ar_stats_file_path(path, sizeof path, name);
+    char *const path = malloc(PATH_MAX);
+    if (!path)
+        return AR_ERR_MEMORY;
+    ar_stats_file_path(path, PATH_MAX, name);
     const int error = ar_output_check(path);
-    if (!error)
+    if (!error) {
+        free(path);
         return AR_OK;
+    }
     ar_text_add(why, "column 1: cannot write ");
     ar_text_quote(why, (struct ar_word){path, strlen(path)});
     ar_text_add(why, ": %s; allowed: a file in an existing folder that can be written",
                 strerror(error));
+    free(path);
     return AR_ERR_SYNTAX;
 }

@@ -213,14 +213,15 @@ parse_own_folder(const struct ar_setting *s)
 static int
 parse_own_file(const struct ar_setting *s)
 {
-    char path[PATH_MAX], **const name = s->field;
+    char **const name = s->field;
     const int error = parse_stats_file(s);
-    if (error)
-        return error;
-    ar_stats_file_path(path, sizeof path, *name);
+    char *const path = error ? NULL : malloc(PATH_MAX);
+    if (!path)
+        return error ? error : AR_ERR_MEMORY;
+    ar_stats_file_path(path, PATH_MAX, *name);
     free(*name);
-    *name = strdup(path);
-    return *name ? AR_OK : AR_ERR_MEMORY;
+    *name = path;
+    return AR_OK;
 }
 
 static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};

@@ -56,22 +56,33 @@ take_number(int *number, char *line)
 static bool
 is_online(const char *root, int cpu)
 {
-    char path[PATH_MAX];
+    char *path = NULL;
     int online = 1;
-    return snprintf(path, sizeof path, "%s" CPU "topology", root, cpu) < PATH_MAX &&
-           access(path, F_OK) == 0 &&
+    const bool is_there =
+        asprintf(&path, "%s" CPU "topology", root, cpu) >= 0 && access(path, F_OK) == 0;
+    free(path);
+    return is_there &&
            (!take_number(&online, ar_sysfs_line(root, CPU "online", cpu)) || online != 0);
+}
+
+/* NULL if that cannot be read. */
+static DIR *
+open_folder(const char *root, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s%s", root, name) < 0)
+        return NULL;
+    DIR *const folder = opendir(path);
+    free(path);
+    return folder;
 }
 
 void
 ar_cpus_find_online(struct ar_cpus *cpus, const char *root)
 {
-    char path[PATH_MAX];
     int cpu;
     memset(cpus, 0, sizeof *cpus);
-    if (snprintf(path, sizeof path, "%s" CPUS, root) >= PATH_MAX)
-        return;
-    DIR *const folder = opendir(path);
+    DIR *const folder = open_folder(root, CPUS);
     for (struct dirent *entry; folder && (entry = readdir(folder));)
         if (sscanf(entry->d_name, "cpu%d", &cpu) == 1 && cpu >= 0 && cpu < AR_CPUS_MAX &&
             is_online(root, cpu))
@@ -87,20 +98,19 @@ ar_cpus_find_online(struct ar_cpus *cpus, const char *root)
 static bool
 read_core(struct ar_cpus *domain, const char *root, int cpu)
 {
-    struct ar_cpus siblings, core;
+    struct ar_cpus siblings;
     int mine = 0, other = 0;
     if (!take_map(&siblings, ar_sysfs_line(root, CPU "topology/core_cpus", cpu)) &&
         !take_map(&siblings, ar_sysfs_line(root, CPU "topology/thread_siblings", cpu)))
         return false;
-    memset(&core, 0, sizeof core);
+    if (!ar_cpus_have(&siblings, cpu))
+        return false; /* nor is *domain touched */
+    memset(domain, 0, sizeof *domain);
     const bool is_numbered = take_number(&mine, ar_sysfs_line(root, CPU "topology/core_id", cpu));
     for (int i = ar_cpus_next(&siblings, -1); i >= 0; i = ar_cpus_next(&siblings, i))
         if (i == cpu || !is_numbered ||
             !take_number(&other, ar_sysfs_line(root, CPU "topology/core_id", i)) || other == mine)
-            ar_cpus_add(&core, i);
-    if (!ar_cpus_have(&siblings, cpu))
-        return false;
-    *domain = core;
+            ar_cpus_add(domain, i);
     return true;
 }
 
@@ -161,13 +171,10 @@ ar_cpu_cache_bytes(const char *root, int cpu)
 static bool
 read_numa(struct ar_cpus *domain, const char *root, int cpu)
 {
-    char path[PATH_MAX];
     struct ar_cpus node;
     bool is_found = false;
     int number;
-    if (snprintf(path, sizeof path, "%s" NODES, root) >= PATH_MAX)
-        return false;
-    DIR *const folder = opendir(path);
+    DIR *const folder = open_folder(root, NODES);
     for (struct dirent *entry; folder && !is_found && (entry = readdir(folder));)
         is_found = sscanf(entry->d_name, "node%d", &number) == 1 &&
                    take_map(&node, ar_sysfs_line(root, NODES "/node%d/cpumap", number)) &&
@@ -202,10 +209,8 @@ ar_cpu_domain_read(struct ar_cpus *domain, const char *root, enum ar_cpu_level l
 static bool
 is_within(const struct ar_cpus *mask, const struct ar_cpus *domain, const char *root)
 {
-    struct ar_cpus rest = *mask;
-    ar_cpus_remove(&rest, domain);
-    for (int cpu = ar_cpus_next(&rest, -1); cpu >= 0; cpu = ar_cpus_next(&rest, cpu))
-        if (is_online(root, cpu))
+    for (int cpu = ar_cpus_next(mask, -1); cpu >= 0; cpu = ar_cpus_next(mask, cpu))
+        if (!ar_cpus_have(domain, cpu) && is_online(root, cpu))
             return false;
     return true;
 }

@@ -9,23 +9,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Longer paths are not read: the program's thread may have a small stack. */
-#define PATH_BYTES 1024
-
 /* Where a hierarchy of cgroups is mounted. */
 struct mount {
     bool is_v2;
-    char root[PATH_BYTES];  /* the cgroup that is seen there */
-    char point[PATH_BYTES]; /* the folder */
+    char *root;  /* the cgroup that is seen there */
+    char *point; /* the folder */
 };
 
 /* Opens a file, whose name begins with root and folder. */
 static FILE *
 open_below(const char *root, const char *folder, const char *name)
 {
-    char path[PATH_BYTES];
-    const int length = snprintf(path, sizeof path, "%s%s/%s", root, folder, name);
-    return length < (int)sizeof path ? fopen(path, "re") : NULL;
+    char *path;
+    if (asprintf(&path, "%s%s/%s", root, folder, name) < 0)
+        return NULL;
+    FILE *const file = fopen(path, "re");
+    free(path);
+    return file;
 }
 
 /* Is the word one of the list, between commas? */
@@ -39,14 +39,15 @@ has_word(const char *list, const char *word)
     return false;
 }
 
-/* Reads a line of mountinfo; false: it is no hierarchy that limits CPU time. */
+/* Reads a line of mountinfo; false: it is no hierarchy that limits CPU time.  What *mount has is
+ * the caller's to free. */
 static bool
 parse_mount(struct mount *mount, const char *line)
 {
     char type[16], options[256];
     const char *const rest = strstr(line, " - ");
-    _Static_assert(PATH_BYTES == 1024, "the widths below");
-    if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s", mount->root, mount->point) != 2 ||
+    *mount = (struct mount){0};
+    if (!rest || sscanf(line, "%*s %*s %*s %ms %ms", &mount->root, &mount->point) != 2 ||
         sscanf(rest, " - %15s %*s %255s", type, options) != 2)
         return false;
     mount->is_v2 = strcmp(type, "cgroup2") == 0;
@@ -54,27 +55,26 @@ parse_mount(struct mount *mount, const char *line)
 }
 
 /* The path of this process's cgroup in that hierarchy, from a file whose lines are like
- * "4:cpu,cpuacct:/path", and "0::/path" of the second version; false: it has none. */
-static bool
-find_path(char path[PATH_BYTES], const char *root, bool is_v2)
+ * "4:cpu,cpuacct:/path", and "0::/path" of the second version; malloced; NULL: it has none. */
+static char *
+find_path(const char *root, bool is_v2)
 {
     FILE *const file = open_below(root, "/proc/self", "cgroup");
-    char *line = NULL;
+    char *line = NULL, *path = NULL;
     size_t room = 0;
-    bool is_found = false;
-    while (file && !is_found && getline(&line, &room, file) > 0) {
+    while (file && !path && getline(&line, &room, file) > 0) {
         char *const list = strchr(line, ':');
         char *const at = list ? strchr(list + 1, ':') : NULL;
         if (!at)
             continue;
         *at = '\0';
-        is_found = is_v2 ? list + 1 == at : has_word(list + 1, "cpu");
-        snprintf(path, PATH_BYTES, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+        if (is_v2 ? list + 1 == at : has_word(list + 1, "cpu"))
+            path = strndup(at + 1, strcspn(at + 1, "\n"));
     }
     free(line);
     if (file)
         fclose(file);
-    return is_found;
+    return path;
 }
 
 /* Reads a file of one or two numbers, the first of which may be a word instead.  Returns how many
@@ -124,18 +124,18 @@ look_at(struct ar_cpu_quotas *found, const char *root, const char *folder, bool 
 static void
 climb(struct ar_cpu_quotas *found, const char *root, const struct mount *mount, const char *path)
 {
-    char folder[PATH_BYTES];
+    char *folder;
     const size_t above = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
     const bool is_inside = strncmp(path, mount->root, above) == 0 &&
                            (path[above] == '/' || path[above] == '\0') && !strstr(path, "/..");
-    const int length =
-        snprintf(folder, sizeof folder, "%s%s", mount->point, is_inside ? path + above : "");
-    if (length >= (int)sizeof folder)
+    const int length = asprintf(&folder, "%s%s", mount->point, is_inside ? path + above : "");
+    if (length < 0)
         return;
     for (char *end = folder + length; end; end = strrchr(folder + strlen(mount->point), '/')) {
         *end = '\0';
         look_at(found, root, folder, mount->is_v2);
     }
+    free(folder);
 }
 
 struct ar_cpu_quotas
@@ -143,12 +143,17 @@ ar_cpu_quotas_find(const char *root)
 {
     struct ar_cpu_quotas found = {.n = 0};
     struct mount mount;
-    char path[PATH_BYTES], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
     FILE *const file = open_below(root, "/proc/self", "mountinfo");
-    while (file && getline(&line, &room, file) > 0)
-        if (parse_mount(&mount, line) && find_path(path, root, mount.is_v2))
+    while (file && getline(&line, &room, file) > 0) {
+        char *const path = parse_mount(&mount, line) ? find_path(root, mount.is_v2) : NULL;
+        if (path)
             climb(&found, root, &mount, path);
+        free(path);
+        free(mount.root);
+        free(mount.point);
+    }
     free(line);
     if (file)
         fclose(file);

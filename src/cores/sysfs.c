@@ -2,8 +2,8 @@
 
 #include "cores/sysfs.h"
 
-#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +11,19 @@
 char *
 ar_sysfs_line(const char *root, const char *format, ...)
 {
-    char path[PATH_MAX], *line = NULL;
+    char *name, *path, *line = NULL;
     size_t room = 0;
     va_list values;
-    const int length = snprintf(path, sizeof path, "%s", root);
-    if (length < 0 || length >= PATH_MAX)
-        return NULL;
     va_start(values, format);
-    const int rest = vsnprintf(path + length, sizeof path - (size_t)length, format, values);
+    const int length = vasprintf(&name, format, values);
     va_end(values);
-    FILE *const file = rest >= 0 && rest < PATH_MAX - length ? fopen(path, "re") : NULL;
+    if (length < 0)
+        return NULL;
+    const bool is_named = asprintf(&path, "%s%s", root, name) >= 0;
+    free(name);
+    FILE *const file = is_named ? fopen(path, "re") : NULL;
+    if (is_named)
+        free(path);
     if (!file)
         return NULL;
     if (getline(&line, &room, file) < 0) {

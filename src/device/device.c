@@ -55,11 +55,12 @@ match(struct dl_phdr_info *info, size_t bytes, void *data)
 }
 
 /* Takes the name from the list of loaded libraries, since dlopen would search the file system for a
- * name that is not loaded.  The runtime stays loaded from now on. */
+ * name that is not loaded.  The runtime stays loaded from now on.  Under the lock. */
 static bool
 find_runtime(const struct ar_runtime *runtime)
 {
-    struct search search = {.library = runtime->library};
+    static struct search search; /* too large for a small stack */
+    search.library = runtime->library;
     if (!dl_iterate_phdr(match, &search))
         return false;
     void *const library = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);

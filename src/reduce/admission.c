@@ -9,6 +9,9 @@
  * differ most. */
 enum { ROUNDS = 16, LENGTH = 128, EXTENT_MAX = 32 };
 
+/* Of each operand, since stacks are small: larger elements have more rounds of fewer. */
+enum { BYTES = 1024 };
+
 /* A number inside an element. */
 enum number { NONE, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, FLOAT80, INDEX };
 
@@ -162,29 +165,30 @@ ar_hostile_fill(void *elements, enum ar_class class, size_t extent, size_t count
 }
 
 struct operands {
-    _Alignas(64) unsigned char a[LENGTH * EXTENT_MAX];
-    _Alignas(64) unsigned char expected[LENGTH * EXTENT_MAX];
-    _Alignas(64) unsigned char got[LENGTH * EXTENT_MAX];
+    _Alignas(64) unsigned char a[BYTES];
+    _Alignas(64) unsigned char expected[BYTES];
+    _Alignas(64) unsigned char got[BYTES];
 };
 
-/* Compares whole vectors in even rounds, and pieces of 1, 2, 3, ... elements in odd ones. */
+/* Compares whole vectors of length elements in even rounds, and pieces of 1, 2, 3, ... elements in
+ * odd ones. */
 static bool
-agree(struct operands *o, int round, ar_kernel_fn *kernel, enum ar_class class, MPI_Op op,
-      const struct ar_reduction *geometry)
+agree(struct operands *o, size_t length, int round, ar_kernel_fn *kernel, enum ar_class class,
+      MPI_Op op, const struct ar_reduction *geometry)
 {
     const size_t extent = geometry->extent;
     uint64_t state = 1 + round;
-    ar_hostile_fill(o->a, class, extent, LENGTH, &state);
-    ar_hostile_fill(o->expected, class, extent, LENGTH, &state);
-    memcpy(o->got, o->expected, sizeof o->got);
-    size_t piece = round % 2 == 0 ? LENGTH : 1;
-    for (size_t first = 0; first < LENGTH; first += piece++) {
+    ar_hostile_fill(o->a, class, extent, length, &state);
+    ar_hostile_fill(o->expected, class, extent, length, &state);
+    memcpy(o->got, o->expected, length * extent);
+    size_t piece = round % 2 == 0 ? length : 1;
+    for (size_t first = 0; first < length; first += piece++) {
         const size_t at = first * extent;
-        piece = piece < LENGTH - first ? piece : LENGTH - first;
+        piece = piece < length - first ? piece : length - first;
         PMPI_Reduce_local(&o->a[at], &o->expected[at], (int)piece, geometry->type, op);
         kernel(&o->got[at], &o->a[at], &o->got[at], piece);
     }
-    return memcmp(o->expected, o->got, LENGTH * extent) == 0;
+    return memcmp(o->expected, o->got, length * extent) == 0;
 }
 
 bool
@@ -195,10 +199,12 @@ ar_kernel_agrees(ar_kernel_fn *kernel, enum ar_class class, MPI_Op op,
     fenv_t environment;
     if (geometry->extent <= 0 || geometry->extent > EXTENT_MAX)
         return false;
+    const size_t most = BYTES / (size_t)geometry->extent, length = most < LENGTH ? most : LENGTH;
+    const int rounds = (int)(ROUNDS * LENGTH / length);
     feholdexcept(&environment);
     bool same = true;
-    for (int round = 0; same && round < ROUNDS; round++)
-        same = agree(&operands, round, kernel, class, op, geometry);
+    for (int round = 0; same && round < rounds; round++)
+        same = agree(&operands, length, round, kernel, class, op, geometry);
     fesetenv(&environment);
     return same;
 }

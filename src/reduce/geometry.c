@@ -8,7 +8,7 @@
 
 /* Elements with holes are copied through a buffer: on the stack if it has at most this many bytes,
  * on the heap if one element alone needs more. */
-#define BUFFER_BYTES 8192
+#define BUFFER_BYTES 2048
 
 int
 ar_error_class(int error)

@@ -113,12 +113,15 @@ holds(const struct dl_phdr_info *module, uintptr_t address)
 static void
 set_path(struct ar_site *site, const char *name)
 {
-    char own[4096];
-    const ssize_t length = *name ? -1 : readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
-    const char *const path = *name ? name : own;
+    enum { ROOM = 4096 }; /* on the heap, since stacks are small */
+    char *const own = *name ? NULL : malloc(ROOM);
+    const ssize_t length = own ? readlink("/proc/self/exe", own, ROOM - 1) : -1;
+    if (own)
+        own[length > 0 ? length : 0] = '\0';
+    const char *const path = own ? own : name;
     const size_t n = strlen(path), most = sizeof site->module - 1, kept = n < most ? n : most;
     memcpy(site->module, path + n - kept, kept + 1);
+    free(own);
 }
 
 /* The program comes first, then the libraries of its start, of which the dynamic linker is one,

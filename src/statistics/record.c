@@ -251,7 +251,7 @@ fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
 void
 ar_recorder_collect(const struct ar_recorder *recorder, const char *name, struct ar_table *table)
 {
-    struct ar_row row;
+    static struct ar_row row; /* too large for a small stack; of the one thread that is here */
     struct ar_site_row site;
     struct ar_site_counts counts;
     /* Pairs with the release in ar_record_begin. */
@@ -279,13 +279,14 @@ static void
 take_record(const struct ar_recorder *recorder, struct ar_record *record, const char *name,
             struct ar_table *table)
 {
-    struct ar_row row;
+    static struct ar_row row; /* too large for a small stack; of the one thread that is here */
+    static struct ar_counts counts;
     if (!record->taken)
         record->taken = calloc(1, sizeof *record->taken);
     if (!record->taken)
         return;
     fill_row(&row, recorder, record, name);
-    const struct ar_counts counts = row.counts;
+    counts = row.counts;
     subtract(&row.counts, record->taken);
     if (row.counts.calls == 0)
         return;

@@ -115,7 +115,8 @@ void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller 
                            enum ar_entry entry, uint64_t bytes, uint64_t ns);
 
 /* Adds what was recorded and not taken yet to the table, as one rank's; name: the communicator's
- * there.  The caller sees to it that no other thread collects, takes or destroys meanwhile. */
+ * there.  The caller sees to it that no other thread collects or takes from any
+ * recorder, or destroys this one, meanwhile. */
 void ar_recorder_collect(const struct ar_recorder *recorder, const char *name,
                          struct ar_table *table);
 

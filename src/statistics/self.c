@@ -25,7 +25,7 @@ read_command(char *command, size_t room)
 static void
 read_library(char *library, size_t room)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    static char version[MPI_MAX_LIBRARY_VERSION_STRING]; /* for a small stack; one thread is here */
     int length;
     PMPI_Get_library_version(version, &length);
     snprintf(library, room, "%.*s", (int)strcspn(version, "\n"), version);

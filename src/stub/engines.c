@@ -62,15 +62,16 @@ ar_family_title(const char *family)
 bool
 ar_engine_find(char path[AR_ENGINE_PATH], const char *library, const char *family)
 {
-    char real[PATH_MAX];
-    if (realpath(library, real)) {
+    char *const real = realpath(library, NULL);
+    if (real) {
         const int folder = (int)(strrchr(real, '/') - real);
         snprintf(path, AR_ENGINE_PATH, "%.*s/" AR_ENGINE_FOLDER "/engine-%s.so", folder, real,
                  family);
-        if (access(path, F_OK) == 0)
-            return true;
-        snprintf(path, AR_ENGINE_PATH, "%.*s/engine-%s.so", folder, real, family);
-        if (access(path, F_OK) == 0)
+        const bool is_below = access(path, F_OK) == 0;
+        if (!is_below)
+            snprintf(path, AR_ENGINE_PATH, "%.*s/engine-%s.so", folder, real, family);
+        free(real);
+        if (is_below || access(path, F_OK) == 0)
             return true;
     }
     snprintf(path, AR_ENGINE_PATH, AR_PKGLIBDIR "/engine-%s.so", family);

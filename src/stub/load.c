@@ -41,8 +41,8 @@ static void
 find_own_file(char path[PATH_MAX])
 {
     static const char here;
+    static char origin[PATH_MAX]; /* one thread is here */
     Dl_info own;
-    char origin[PATH_MAX];
     void *const handle =
         dladdr(&here, &own) ? dlopen(own.dli_fname, RTLD_NOLOAD | RTLD_LAZY) : NULL;
     path[0] = '\0';

@@ -18,11 +18,14 @@
  *     gone        the folder that the program runs in is no more
  *     sets        communicators of all sets of ranks, one after the other
  *     groups      of more groups, one after the other, than a rank can be in at a time
+ *     stack       a thread with little stack makes the first calls, and tells how much it took
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -410,6 +413,78 @@ run_handlers(const struct check_comm *world)
     MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_ARE_FATAL);
 }
 
+/* --- a small stack --- */
+
+enum { STACK = 1 << 20, CALLS_MOST = 100000, INTS = 3000 };
+
+/* Of a type that has an int, a gap and an int. */
+static void
+add_ends(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    int *const a = in, *const b = inout;
+    (void)type;
+    for (int i = 0; i < 3 * *count; i += 3) {
+        b[i] += a[i];
+        b[i + 2] += a[i + 2];
+    }
+}
+
+static void *
+call_on_thread(void *data)
+{
+    const struct check_comm *const world = data;
+    static double in[CALLS_MOST], out[CALLS_MOST];
+    static int ints[INTS], sums[INTS];
+    MPI_Datatype gaps;
+    MPI_Op add, add_pairs;
+    MPI_Comm copy;
+    for (int i = 0; i < CALLS_MOST; i++)
+        in[i] = 1;
+    for (int count = 1; count <= CALLS_MOST; count *= 10) {
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, world->comm);
+        check_true(out[count - 1] == world->nranks);
+    }
+    MPI_Allreduce(in, out, 10, MPI_DOUBLE_INT, MPI_MAXLOC, world->comm);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Op_create(check_add_ints, 0, &add);
+    MPI_Op_create(add_ends, 1, &add_pairs);
+    for (int i = 0; i < INTS; i++)
+        ints[i] = 1;
+    MPI_Allreduce(ints, sums, INTS, MPI_INT, add, world->comm);
+    check_true(sums[INTS - 1] == world->nranks);
+    MPI_Allreduce(MPI_IN_PLACE, sums, INTS / 3, gaps, add_pairs, world->comm);
+    check_true(sums[0] == world->nranks * world->nranks && sums[1] == world->nranks);
+    MPI_Comm_dup(world->comm, &copy);
+    ping_twice(copy, "a copy, with little stack");
+    MPI_Comm_free(&copy);
+    MPI_Op_free(&add_pairs);
+    MPI_Op_free(&add);
+    MPI_Type_free(&gaps);
+    return NULL;
+}
+
+static void
+run_stack(const struct check_comm *world)
+{
+    enum { UNUSED = 0xA5 };
+    pthread_attr_t attributes;
+    pthread_t thread;
+    size_t unused = 0;
+    unsigned char *const stack =
+        mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(stack, UNUSED, STACK);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stack, STACK);
+    struct check_comm given = *world;
+    check_true(pthread_create(&thread, &attributes, call_on_thread, &given) == 0);
+    pthread_join(thread, NULL);
+    while (unused < STACK && stack[unused] == UNUSED)
+        unused++;
+    printf("rank %d took %zu bytes of stack\n", world->rank, STACK - unused);
+    munmap(stack, STACK);
+}
+
 static const struct {
     const char *name;
     void (*run)(const struct check_comm *world);
@@ -422,7 +497,7 @@ static const struct {
     {"folders", run_folders},   {"moved", run_moved},
     {"gone", run_gone},         {"one_buffer", run_one_buffer},
     {"handlers", run_handlers}, {"sets", run_sets},
-    {"groups", run_groups},
+    {"groups", run_groups},     {"stack", run_stack},
 };
 
 int
