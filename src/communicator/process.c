@@ -183,6 +183,8 @@ set_up(void)
 void
 ar_process_begin(void)
 {
+    /* Other threads wait here for calls of MPI.  These are local, and MPI holds no lock of its own
+     * in the callbacks from which such a thread may come. */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!ar_communicators_are_stopped())
         pthread_once(&once, set_up);

@@ -134,7 +134,9 @@ rename_recorder(struct ar_recorder *recorder)
     pthread_mutex_unlock(&lock);
 }
 
-/* Those of one or of all.  No MPI is called under the lock, which a callback of MPI's takes. */
+/* That of one, or of all.  No MPI is called under the lock, which a callback of MPI's takes.  None
+ * of them goes meanwhile: one that is being named is not freed, and all are asked for when MPI
+ * ends, and no other thread calls it. */
 void
 ar_statistics_rename(MPI_Comm comm)
 {
