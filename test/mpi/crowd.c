@@ -66,10 +66,10 @@ check_kept(void)
 static __thread bool is_late; /* learns late what the ranks agreed on */
 
 int
-PMPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    const int error = MPI_Bcast(buffer, count, type, root, comm);
-    if (is_late && type == MPI_INT)
+    const int error = MPI_Bcast(buffer, count, datatype, root, comm);
+    if (is_late && datatype == MPI_INT)
         usleep(200000);
     return error;
 }

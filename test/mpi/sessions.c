@@ -102,19 +102,20 @@ run_threads(void)
 static atomic_int keys, keys_made; /* of the library's, since the program says MPI_ */
 
 __attribute__((visibility("default"))) int
-PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *end,
-                        int *key, void *extra)
+PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                        MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
+                        void *extra_state)
 {
     atomic_fetch_add(&keys, 1);
     atomic_fetch_add(&keys_made, 1);
-    return MPI_Comm_create_keyval(copy, end, key, extra);
+    return MPI_Comm_create_keyval(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state);
 }
 
 __attribute__((visibility("default"))) int
-PMPI_Comm_free_keyval(int *key)
+PMPI_Comm_free_keyval(int *comm_keyval)
 {
     atomic_fetch_sub(&keys, 1);
-    return MPI_Comm_free_keyval(key);
+    return MPI_Comm_free_keyval(comm_keyval);
 }
 
 /* Has an algorithm chosen for it, which copies inherit. */
