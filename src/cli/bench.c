@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "algorithms/registry.h"
-#include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/others.h"
 #include "communicator/tuned_rules.h"
 #include "config/output.h"

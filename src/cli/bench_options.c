@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "select/select.h"
 
 enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET, OUTPUT };

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "algorithms/registry.h"
-#include "cli/operand.h"
 #include "cli/sizes.h"
 #include "select/number.h"
 
@@ -80,10 +79,6 @@ double ar_option_seconds(struct argp_state *state, const char *option, const cha
 void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const char *text,
                      const char *ours, size_t factor);
 
-/* --type, a row for ar_named_at, and --op. */
-void ar_option_type(struct argp_state *state, size_t *row, const char *name);
-void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
-
 /* Scratch memory of a call that the model is asked about, where nothing else is said. */
 #define AR_CLI_SCRATCH ((size_t)64 << 20)
 
@@ -93,46 +88,8 @@ void ar_option_op(struct argp_state *state, enum ar_op *op, const char *name);
 
 /* --- what is printed --- */
 
-/* "mpiexec -n 4 allreduce bench --algo 'ring;shm'", in one line and clean: the caller frees it;
- * NULL without memory. */
-char *ar_cli_command(int nranks, int argc, char **argv);
-
 /* A text as comma-separated values have it, in quotes where it needs them (RFC 4180). */
 void ar_cli_print_csv(const char *text);
-
-/* Refuses one rank alone, which has nobody to reduce with: each says so, for a launcher of another
- * MPI library starts many such worlds.  An enum ar_exit. */
-int ar_cli_check_ranks(const char *command, int nranks);
-
-/* Initializes MPI.  Ends the program on all ranks where liballreduce.so is preloaded into one,
- * whose native calls it would run; the first of these says so. */
-void ar_cli_start_measuring(const char *command);
-
-/* ar_sizes_fit for the elements of all n types, rows that this MPI has; rank 0 says what is left
- * out or wrong.  An enum ar_exit. */
-int ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *rows, size_t n,
-                     int rank);
-
-/* Can the file be written, if path names one?  Better told before the run than after it. Collective
- * over MPI_COMM_WORLD, but only rank 0 looks, and says why not, with what asks for the file.  An
- * enum ar_exit. */
-int ar_cli_check_output(const char *option, const char *path, int rank);
-
-/* Names on stderr the variables of allreduce(7) that are set, but that bench and tune do not
- * follow: these measure with configurations of their own, and only what belongs to the process
- * counts. */
-void ar_cli_warn_of_settings(const char *command);
-
-/* Returns memory; where it is NULL a message says so, and the job ends: the other ranks would wait.
- */
-void *ar_cli_need_memory(void *memory) __attribute__((returns_nonnull));
-
-/* A barrier of MPI_COMM_WORLD whose ranks sleep while they wait. */
-void ar_cli_meet_asleep(void);
-
-/* Gives rank 0's text (malloced; NULL: it has none) to the other ranks of MPI_COMM_WORLD, which
- * pass NULL; returns it, for each to free.  Collective; a lack of memory ends the job. */
-char *ar_cli_share(char *text);
 
 /* An interval in three digits: "3.60 to 3.71"; "-" where there is none (NAN).  Returns text. */
 #define AR_INTERVAL_TEXT (2 * AR_NUMBER_TEXT + 4)

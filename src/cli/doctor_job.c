@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/job.h"
 #include "communicator/carrier.h"
 #include "communicator/tuned_rules.h"
 #include "config/config.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "config/output.h"
 #include "config/variables.h"
 #include "execute/group.h"

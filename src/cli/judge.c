@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 
 #define PERIOD ((size_t)4099)
 

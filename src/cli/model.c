@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "communicator/model.h"
 #include "config/output.h"
 #include "execute/crowd.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "communicator/carrier.h"
 #include "config/files.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "select/select.h"
 
 #define PREFIX 4 /* letters of the "MPI_" that all names begin with */

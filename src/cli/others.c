@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "execute/shared.h"
 #include "report/clock.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/others.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "cli/tune.h"
 
 enum { OP = 256, FACTOR, FROM };

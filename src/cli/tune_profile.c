@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "cli/operand.h"
 
 #define COVERED 0.99 /* of the time: what makes up the rest is not replayed */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "cli/tune.h"
 #include "cli/tune_profile.h"
 #include "communicator/tuned_rules.h"

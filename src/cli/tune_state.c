@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
 #include "cli/tune.h"
 #include "config/output.h"
 #include "report/report.h"

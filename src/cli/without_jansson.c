@@ -2,9 +2,7 @@
  * it.  The command line and JSON for convert are refused before anything else could happen. */
 #include <config.h>
 
-#include "cli/bench.h"
 #include "cli/cli.h"
-#include "cli/doctor.h"
 #include "cli/openmpi_json.h"
 #include "cli/report.h"
 #include "cli/timeline.h"
@@ -36,20 +34,4 @@ ar_openmpi_translate_json(struct ar_translation *t, const char *text, struct ar_
     (void)problem;
     ar_cli_need_jansson("convert: JSON");
     return AR_ERR_SYNTAX;
-}
-
-int
-ar_results_print_json(const struct ar_results *results)
-{
-    (void)results;
-    ar_cli_need_jansson("bench --json");
-    return AR_EXIT_FAILED;
-}
-
-int
-ar_findings_print_json(const struct ar_findings *findings)
-{
-    (void)findings;
-    ar_cli_need_jansson("doctor --json");
-    return -1;
 }
