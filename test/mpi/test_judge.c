@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "check.h"
-#include "cli/judge.h"
-#include "cli/operand.h"
+#include "helper/judge.h"
+#include "helper/operand.h"
 
 #define RANKS 5
 #define COUNT 10007

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cpu_ticks.h"
-#include "cli/doctor.h"
+#include "helper/cpu_ticks.h"
+#include "helper/doctor.h"
 #include "topology.h"
 #include "unit.h"
 

@@ -1,0 +1,301 @@
+/* allreduce bench: times algorithms side by side in one run. */
+#include "config.h"
+
+#include "helper/bench.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "algorithms/registry.h"
+#include "communicator/tuned_rules.h"
+#include "config/output.h"
+#include "helper/interrupt.h"
+#include "helper/job.h"
+#include "helper/others.h"
+
+/* --- what is measured --- */
+
+static int
+add_all(struct ar_measurement *m, const struct ar_bench *bench)
+{
+    int status = AR_EXIT_DONE;
+    if (bench->algorithms) {
+        char *copy = strdup(bench->algorithms), *rest = copy;
+        status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
+        for (char *text = copy ? strtok_r(copy, ";", &rest) : NULL; text && !status;
+             text = strtok_r(NULL, ";", &rest))
+            status = ar_measurement_add(m, text, text);
+        free(copy);
+    } else {
+        for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
+            status = ar_measurement_add(m, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);
+    }
+    if (!status && (bench->exchange || bench->html) && m->nranks > 1)
+        status = ar_measurement_add_exchange(m);
+    return status;
+}
+
+/* --- the run --- */
+
+/* A run under way.  Each size in each place is a table. */
+struct run {
+    struct ar_results *results;
+    struct ar_measurement m;
+    const struct ar_bench *bench;
+    struct ar_progress progress;
+    int tables, all_tables; /* begun; in all */
+};
+
+/* The table's share of what is left of the budget; 0: there is no budget; negative: it is over, of
+ * which rank 0's clock decides. */
+static double
+limit_of(const struct run *run)
+{
+    if (run->bench->budget <= 0)
+        return 0;
+    double left = run->bench->budget - ar_progress_elapsed(&run->progress);
+    MPI_Bcast(&left, 1, MPI_DOUBLE, 0, run->m.comm);
+    if (left <= 0)
+        return run->tables == 0 ? 1e-9 : -1; /* the first table has its one batch */
+    return left / (run->all_tables - run->tables);
+}
+
+static void
+print_table(const struct run *run, size_t first)
+{
+    const struct ar_bench *const bench = run->bench;
+    ar_progress_clear(&run->progress);
+    if (bench->format == AR_BENCH_CSV)
+        ar_results_print_csv(run->results, first);
+    else if (bench->format == AR_BENCH_TEXT)
+        ar_results_print_text(run->results, first);
+}
+
+/* Measures one size in one place, and prints what can be printed as soon as it
+ * is known.  Where time is over or the run was interrupted, results tell why. */
+static int
+run_place(struct run *run, size_t count, enum ar_place place)
+{
+    struct ar_measurement *const m = &run->m;
+    const struct ar_bench *const bench = run->bench;
+    const double limit = limit_of(run);
+    const double end = bench->budget > 0 ? run->progress.begun + bench->budget : 0;
+    const struct ar_workload work = {.count = count,
+                                     .place = place,
+                                     .repetitions = bench->repetitions,
+                                     .seconds = bench->seconds,
+                                     .limit = limit,
+                                     .deadline_ns = (uint64_t)(end * 1e9),
+                                     .rotate_bytes = bench->rotate_bytes,
+                                     .settles = true,
+                                     .fresh = bench->fresh};
+    const size_t first = run->results->n;
+    char size[AR_SIZE_TEXT];
+    if (limit < 0) {
+        run->results->incomplete = "the budget was used up";
+        return AR_EXIT_FAILED;
+    }
+    m->stage = (struct ar_stage){&run->progress, (double)run->tables / run->all_tables,
+                                 1.0 / run->all_tables, ""};
+    snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
+             run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
+             ar_place_words(place));
+    int wrong = ar_measurement_run(m, &work);
+    const int status = m->batches > 0 ? ar_results_add(run->results, m, &work) : AR_EXIT_DONE;
+    if (m->speaks && !status && m->batches > 0)
+        print_table(run, first);
+    if (status)
+        run->results->incomplete = "memory ran out";
+    else if (m->interrupted)
+        run->results->incomplete = "it was interrupted";
+    else if (m->batches == 0)
+        run->results->incomplete = "the budget was used up";
+    if (m->batches == 0)
+        wrong = AR_EXIT_FAILED;
+    return status ? status : m->interrupted ? AR_EXIT_INTERRUPTED : wrong;
+}
+
+/* AR_EXIT_FAILED after a wrong result, which stops nothing. */
+static int
+run_sizes(struct run *run)
+{
+    const struct ar_bench *const bench = run->bench;
+    const size_t size = run->m.reduction.size;
+    int worst = AR_EXIT_DONE;
+    int status = add_all(&run->m, bench);
+    const int places = bench->places == (AR_PLACES_OUT | AR_PLACES_IN) ? 2 : 1;
+    run->all_tables = (int)bench->sizes.n * places;
+    for (size_t i = 0; i < bench->sizes.n && !status; i++) {
+        const size_t count = bench->sizes.bytes[i] / size;
+        for (int place = AR_OUT_OF_PLACE; place <= AR_IN_PLACE && !status; place++)
+            if (bench->places & 1u << place) {
+                status = run_place(run, count, (enum ar_place)place);
+                worst |= status == AR_EXIT_FAILED;
+                if (status == AR_EXIT_FAILED && !run->results->incomplete)
+                    status = AR_EXIT_DONE;
+            }
+    }
+    return status ? status : worst;
+}
+
+/* What is missing. */
+static void
+tell_incomplete(const struct run *run)
+{
+    const struct ar_results *const results = run->results;
+    const int last = results->n > 0 ? results->rows[results->n - 1].batches : 0;
+    ar_progress_clear(&run->progress);
+    if (!run->m.speaks || !results->incomplete)
+        return;
+    fprintf(stderr, "allreduce bench: %s in table %d of %d", results->incomplete, run->tables,
+            run->all_tables);
+    if (run->m.batches > 0 && last < run->bench->repetitions)
+        fprintf(stderr, ", which has %d of %d batches", last, run->bench->repetitions);
+    fprintf(stderr, "; what was measured is kept\n");
+}
+
+/* --- before and after --- */
+
+/* "host, processor" of this rank. */
+static void
+name_machine(char *name, size_t room)
+{
+    char host[64] = "", cpu[96];
+    gethostname(host, sizeof host - 1);
+    ar_provenance_cpu(cpu, sizeof cpu);
+    snprintf(name, room, "%s, %s", host, cpu);
+}
+
+static int
+measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
+        const struct ar_node_places *places)
+{
+    struct run run = {.results = results, .bench = bench};
+    struct ar_measurement *const m = &run.m;
+    int status = ar_measurement_init(m, comm, places, ar_named_at(bench->type), bench->op);
+    *results = (struct ar_results){.bench = bench,
+                                   .places = places,
+                                   .nranks = m->nranks,
+                                   .cpus = ar_measurement_cpus(comm),
+                                   .type = ar_named_name(bench->type),
+                                   .op = ar_op_name(bench->op)};
+    ar_provenance_mpi(results->mpi, sizeof results->mpi);
+    name_machine(results->machine, sizeof results->machine);
+    ar_progress_begin(&run.progress, "bench", m->speaks && !bench->quiet);
+    run.progress.budget = bench->budget;
+    if (!status)
+        status = run_sizes(&run);
+    tell_incomplete(&run);
+    if (m->speaks)
+        ar_results_warn(results);
+    ar_measurement_fini(m);
+    return status;
+}
+
+/* What is written when all is measured, by rank 0. */
+static int
+write_all(const struct ar_results *results, int argc, char **argv)
+{
+    const struct ar_bench *const bench = results->bench;
+    char *const command = ar_cli_command(results->nranks, argc, argv);
+    int status = AR_EXIT_DONE;
+    if (bench->format == AR_BENCH_CSV && results->n == 0)
+        ar_results_print_csv(results, 0); /* the head alone */
+    if (bench->format == AR_BENCH_JSON)
+        status = ar_results_print_json(results);
+    if (bench->html && !status)
+        status = ar_results_page(results, bench->html, command ? command : "");
+    free(command);
+    return status;
+}
+
+/* --- the file of --output --- */
+
+/* Where stdout goes while the command runs.  The stream of the output keeps its first error. */
+struct destination {
+    struct ar_output output;
+    FILE *before; /* the original stdout; NULL: no file was begun */
+};
+
+/* On an error rank 0 ends the job, since the other ranks cannot go on without it. */
+static void
+begin_output(struct destination *to, const char *path)
+{
+    const int error = ar_output_begin(&to->output, path);
+    if (error) {
+        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
+        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
+    }
+    to->before = stdout;
+    stdout = to->output.file;
+}
+
+/* An enum ar_exit, having said why the file cannot be written. */
+static int
+end_output(struct destination *to, const char *path, bool is_wanted)
+{
+    int error = 0;
+    if (!to->before)
+        return AR_EXIT_DONE;
+    stdout = to->before;
+    if (is_wanted)
+        error = ar_output_end(&to->output);
+    else
+        ar_output_drop(&to->output);
+    if (error)
+        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+}
+
+int
+ar_cli_bench(int argc, char **argv)
+{
+    struct ar_bench bench;
+    struct ar_results results = {0};
+    struct ar_node_places places = {0};
+    MPI_Comm comm = MPI_COMM_NULL;
+    struct ar_others others;
+    struct destination to = {.before = NULL};
+    int rank, nranks;
+    ar_bench_read(&bench, argc, argv);
+    ar_cli_start_measuring("bench");
+    ar_interrupt_watch();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    int status = ar_cli_check_ranks("bench", nranks);
+    if (!status)
+        status = ar_cli_check_output("bench: --output", bench.output, rank);
+    if (!status)
+        status = ar_cli_check_output("bench: --html", bench.html, rank);
+    if (!status && rank == 0 && bench.output)
+        begin_output(&to, bench.output);
+    if (!status)
+        status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
+    if (!status)
+        status = ar_cli_fit_sizes(&bench.sizes, "bench", &bench.type, 1, rank);
+    if (!status)
+        status = ar_node_places_take(&places, bench.nodes, "bench", &comm);
+    if (!status && rank == 0)
+        ar_cli_warn_of_settings("bench");
+    ar_others_begin(&others);
+    if (!status)
+        status = measure(&results, &bench, comm, &places);
+    ar_others_end(&others, "bench");
+    /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
+    const bool has_results = results.n > 0 || results.incomplete;
+    if (rank == 0 && has_results && write_all(&results, argc, argv))
+        status = status ? status : AR_EXIT_FAILED;
+    if (end_output(&to, bench.output, has_results))
+        status = AR_EXIT_FAILED;
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
+    MPI_Finalize();
+    ar_results_fini(&results);
+    ar_node_places_fini(&places);
+    ar_bench_fini(&bench);
+    return status;
+}

@@ -1,0 +1,394 @@
+/* Which cores ranks may use, and who else does. */
+#include <config.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cores/levels.h"
+#include "helper/cpu_ticks.h"
+#include "helper/doctor.h"
+#include "select/number.h"
+#include "select/words.h"
+
+/* --- words --- */
+
+/* "3 L3 caches" */
+static void
+add_count(struct ar_text *t, const char *before, int n, const char *what)
+{
+    ar_text_add(t, "%s%d %s%s", before, n, what, ar_plural((size_t)n));
+}
+
+/* "rank 2 is", "ranks 0-3 are" */
+static void
+add_ranks(struct ar_text *t, const int *ranks, int n)
+{
+    ar_text_add(t, n == 1 ? "rank " : "ranks ");
+    ar_text_add_runs(t, ranks, n, ",");
+    ar_text_add(t, n == 1 ? " is" : " are");
+}
+
+static void
+add_cpus(struct ar_text *t, const struct ar_cpus *cpus)
+{
+    ar_text_add(t, ar_cpus_count(cpus) == 1 ? "CPU " : "CPUs ");
+    ar_cpus_print(t, cpus);
+}
+
+/* Adds " 2 sockets, 4 L3 caches": the number for each level where it is not 0.  Where several
+ * levels have the same number, only the widest is named. */
+static void
+add_levels(struct ar_text *t, const char *before, const int counts[AR_CPU_LEVELS])
+{
+    int last = 0;
+    for (int level = AR_CPU_SOCKET; level > AR_CPU_CORE; level--)
+        if (counts[level] > 0 && counts[level] != last) {
+            last = counts[level];
+            add_count(t, before, last, ar_cpu_level_name((enum ar_cpu_level)level));
+            before = ", ";
+        }
+}
+
+/* --- how the ranks of a node are bound --- */
+
+/* A node's ranks, and what follows from where each may run. */
+struct view {
+    const char *root;
+    const struct ar_seat *seats;
+    int n;
+    struct ar_cpu_levels *levels; /* of each seat */
+    struct ar_cpus together;
+    int *some; /* room for n ranks */
+};
+
+static void
+join(struct ar_cpus *cpus, const struct ar_cpus *others)
+{
+    for (int cpu = ar_cpus_next(others, -1); cpu >= 0; cpu = ar_cpus_next(others, cpu))
+        ar_cpus_add(cpus, cpu);
+}
+
+static bool
+contains(const struct ar_cpus *cpus, const struct ar_cpus *others)
+{
+    struct ar_cpus rest = *others;
+    ar_cpus_remove(&rest, cpus);
+    return ar_cpus_next(&rest, -1) < 0;
+}
+
+/* Ranks that have no more than these CPUs, into v->some; how many? */
+static int
+find_within(const struct view *v, const struct ar_cpus *cpus)
+{
+    int n = 0;
+    for (int i = 0; i < v->n; i++)
+        if (contains(cpus, &v->seats[i].cpus))
+            v->some[n++] = v->seats[i].rank;
+    return n;
+}
+
+/* All ranks that are bound to this core, into v->some; how many? */
+static int
+find_on_core(const struct view *v, int core)
+{
+    int n = 0;
+    for (int i = 0; i < v->n; i++)
+        if (v->levels[i].domain[AR_CPU_CORE] == core)
+            v->some[n++] = v->seats[i].rank;
+    return n;
+}
+
+/* Are some ranks bound to fewer CPUs than there are of them?  Tells those with the fewest CPUs. */
+static bool
+judge_crowd(const struct view *v, struct ar_text *t)
+{
+    const struct ar_cpus *crowded = ar_cpus_count(&v->together) < v->n ? &v->together : NULL;
+    for (int i = 0; i < v->n; i++) {
+        const struct ar_cpus *const cpus = &v->seats[i].cpus;
+        if (find_within(v, cpus) > ar_cpus_count(cpus) &&
+            (!crowded || ar_cpus_count(cpus) < ar_cpus_count(crowded)))
+            crowded = cpus;
+    }
+    const int ranks = crowded ? find_within(v, crowded) : 0;
+    if (ranks == v->n) {
+        ar_text_add(t, "%d ranks share ", ranks);
+    } else if (ranks > 0) {
+        add_ranks(t, v->some, ranks);
+        ar_text_add(t, " all bound to ");
+    }
+    if (ranks > 0)
+        add_cpus(t, crowded);
+    return ranks > 0;
+}
+
+/* Are several ranks bound to one core, to threads of their own? */
+static bool
+judge_threads(const struct view *v, struct ar_text *t)
+{
+    struct ar_cpus core;
+    int shared = 0;
+    for (int i = 0; i < v->n; i++) {
+        const int name = v->levels[i].domain[AR_CPU_CORE];
+        const int ranks = name < 0 ? 0 : find_on_core(v, name);
+        if (ranks < 2 || v->some[0] != v->seats[i].rank ||
+            !ar_cpu_domain_read(&core, v->root, AR_CPU_CORE, name))
+            continue;
+        if (shared++ > 0)
+            continue;
+        add_ranks(t, v->some, ranks);
+        ar_text_add(t, " bound to hardware threads of one core, ");
+        add_cpus(t, &core);
+    }
+    if (shared > 1)
+        ar_text_add(t,
+                    shared == 2 ? "; the same is true of 1 other core"
+                                : "; the same is true of %d other cores",
+                    shared - 1);
+    return shared > 0;
+}
+
+static int
+count_cores(const char *root)
+{
+    struct ar_cpus online;
+    ar_cpus_find_online(&online, root);
+    return ar_cpu_domains_count(root, AR_CPU_CORE, &online);
+}
+
+/* All ranks have the same CPUs, more than one core of them. */
+static void
+judge_free(const struct view *v, struct ar_text *t)
+{
+    const struct ar_cpu_levels *const where = &v->levels[0];
+    int counts[AR_CPU_LEVELS];
+    for (int level = 0; level < AR_CPU_LEVELS; level++)
+        counts[level] = ar_cpu_domains_count(v->root, (enum ar_cpu_level)level, &v->together);
+    find_within(v, &v->together);
+    add_ranks(t, v->some, v->n);
+    add_count(t, " not bound, and may move among ", ar_cpus_count(&v->together), "CPU");
+    add_levels(t, " of ", counts);
+    if (where->domain[AR_CPU_SOCKET] == AR_CPU_SPREAD ||
+        (where->domain[AR_CPU_SOCKET] < 0 && where->domain[AR_CPU_NUMA] == AR_CPU_SPREAD))
+        ar_text_add(t, ": grouped by node only");
+    else if (where->domain[AR_CPU_CACHE] == AR_CPU_SPREAD ||
+             where->domain[AR_CPU_NUMA] == AR_CPU_SPREAD)
+        ar_text_add(t, ": not grouped within it");
+}
+
+/* The smallest level at which the rank is bound; AR_CPU_LEVELS: at none. */
+static int
+bound_at(const struct ar_cpu_levels *levels)
+{
+    int level = 0;
+    while (level < AR_CPU_LEVELS && levels->domain[level] < 0)
+        level++;
+    return level;
+}
+
+/* How many domains of the level do the ranks have, each one of its own or not; 0: one is in
+ * several, or it is not known. */
+static int
+count_domains(const struct view *v, int level)
+{
+    int n = 0;
+    for (int i = 0; i < v->n; i++) {
+        int before = 0;
+        while (v->levels[before].domain[level] != v->levels[i].domain[level])
+            before++;
+        if (v->levels[i].domain[level] < 0)
+            return 0;
+        n += before == i;
+    }
+    return n;
+}
+
+/* Each rank has CPUs that are enough. */
+static void
+judge_bound(const struct view *v, struct ar_text *t)
+{
+    int widest = 0, fewest = AR_CPUS_MAX, most = 0, counts[AR_CPU_LEVELS];
+    for (int i = 0; i < v->n; i++) {
+        const int level = bound_at(&v->levels[i]), cpus = ar_cpus_count(&v->seats[i].cpus);
+        widest = level > widest ? level : widest;
+        fewest = cpus < fewest ? cpus : fewest;
+        most = cpus > most ? cpus : most;
+    }
+    find_within(v, &v->together);
+    add_ranks(t, v->some, v->n);
+    if (widest == AR_CPU_CORE)
+        ar_text_add(t, " bound to one core%s", v->n > 1 ? " each" : "");
+    else if (fewest == most)
+        add_count(t, " bound to ", most, "CPU");
+    else
+        ar_text_add(t, " bound to %d to %d CPUs", fewest, most);
+    if (widest > AR_CPU_CORE && widest < AR_CPU_LEVELS)
+        ar_text_add(t, " within one %s%s", ar_cpu_level_name((enum ar_cpu_level)widest),
+                    v->n > 1 ? " each" : "");
+    else if (widest > AR_CPU_CORE && v->n > 1)
+        ar_text_add(t, " each");
+    for (int level = 0; level < AR_CPU_LEVELS; level++)
+        counts[level] = count_domains(v, level);
+    add_levels(t, ", on ", counts);
+}
+
+static enum ar_binding
+judge(const struct view *v, struct ar_text *t)
+{
+    bool are_alike = v->levels[0].domain[AR_CPU_CORE] < 0;
+    for (int i = 0; i < v->n; i++)
+        are_alike &= contains(&v->seats[i].cpus, &v->together);
+    if (judge_crowd(v, t))
+        return AR_BINDING_CROWDED;
+    if (judge_threads(v, t))
+        return count_cores(v->root) < v->n ? AR_BINDING_FULL : AR_BINDING_THREADS;
+    if (are_alike) {
+        judge_free(v, t);
+        return v->n > 1 ? AR_BINDING_NONE : AR_BINDING_SOUND;
+    }
+    judge_bound(v, t);
+    return AR_BINDING_SOUND;
+}
+
+void
+ar_doctor_judge_binding(struct ar_binding_told *told, const char *root, const char *host,
+                        const struct ar_seat *seats, int n)
+{
+    struct ar_text text;
+    struct view v = {.root = root, .seats = seats, .n = n};
+    v.levels = calloc((size_t)n, sizeof *v.levels);
+    v.some = calloc((size_t)n, sizeof *v.some);
+    memset(told, 0, sizeof *told);
+    ar_text_init(&text, told->text, sizeof told->text);
+    ar_text_add(&text, "%s: ", host);
+    told->binding = AR_BINDING_SOUND;
+    for (int i = 0; v.levels && i < n; i++) {
+        ar_cpu_levels_find(&v.levels[i], root, &seats[i].cpus);
+        join(&v.together, &seats[i].cpus);
+    }
+    if (v.levels && v.some)
+        told->binding = judge(&v, &text);
+    else
+        ar_text_add(&text, "out of memory");
+    free(v.levels);
+    free(v.some);
+}
+
+void
+ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_told *told)
+{
+    static const char bind[] =
+        "let the launcher give each rank a core of its own: mpiexec -bind-to core, or srun "
+        "--cpu-bind=cores";
+    static const struct {
+        enum ar_verdict verdict;
+        const char *advice;
+    } kinds[] = {
+        [AR_BINDING_CROWDED] =
+            {AR_VERDICT_WARNING,
+             "start no more ranks than there are cores, and let the launcher give each rank a core "
+             "of its own: mpiexec -bind-to core, or srun --cpu-bind=cores"},
+        [AR_BINDING_THREADS] = {AR_VERDICT_WARNING, bind},
+        [AR_BINDING_FULL] = {AR_VERDICT_NOTE, "two ranks on one core share its execution units: "
+                                              "try whether one rank per core is just as fast"},
+        [AR_BINDING_NONE] = {AR_VERDICT_NOTE,
+                             "bind the ranks, so that each stays near its cache and the library "
+                             "knows which ranks are near each other: mpiexec -bind-to core"},
+        [AR_BINDING_SOUND] = {AR_VERDICT_OK, NULL},
+    };
+    ar_find(findings, kinds[told->binding].verdict, "binding", kinds[told->binding].advice, "%s",
+            told->text);
+}
+
+/* --- limits of CPU time --- */
+
+static bool
+is_within(const struct ar_seat *seat, const struct ar_cpu_quota *quota)
+{
+    bool is = false;
+    for (int i = 0; i < seat->quotas.n; i++)
+        is |= seat->quotas.of[i].cgroup == quota->cgroup;
+    return is;
+}
+
+/* What is told of one limit. */
+static struct ar_quota_told
+look_at_quota(const struct ar_cpu_quota *quota, const struct ar_seat *seats, int n)
+{
+    struct ar_quota_told own = {.quota = quota->cpus};
+    struct ar_cpus together = {{0}};
+    for (int k = 0; k < n; k++)
+        if (is_within(&seats[k], quota)) {
+            own.ranks++;
+            join(&together, &seats[k].cpus);
+        }
+    own.cpus = ar_cpus_count(&together);
+    return own;
+}
+
+struct ar_quota_told
+ar_doctor_judge_quota(const struct ar_seat *seats, int n)
+{
+    struct ar_quota_told worst = {0};
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < seats[i].quotas.n; k++) {
+            const struct ar_quota_told own = look_at_quota(&seats[i].quotas.of[k], seats, n);
+            if (own.quota < own.cpus &&
+                (worst.quota == 0 || own.ranks - own.quota > worst.ranks - worst.quota))
+                worst = own;
+        }
+    return worst;
+}
+
+void
+ar_doctor_tell_quota(struct ar_findings *findings, const char *host,
+                     const struct ar_quota_told *told)
+{
+    const bool is_crowded = told->ranks > told->quota;
+    if (told->quota > 0)
+        ar_find(findings, is_crowded ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "quota",
+                "start no more ranks than that, or raise the limit (docker: --cpus; Kubernetes: "
+                "limits.cpu; systemd: CPUQuota)",
+                "%s%sa cgroup limits %d rank%s to the time of %d of %d CPUs", host ? host : "",
+                host ? ": " : "", told->ranks, ar_plural((size_t)told->ranks), told->quota,
+                told->cpus);
+}
+
+/* --- who else runs there --- */
+
+double
+ar_doctor_busy_cpus(const struct ar_cpus *cpus)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    struct ar_cpu_ticks *const from = ar_cpu_ticks_read(cpus);
+    struct ar_cpu_ticks *to = NULL;
+    double busy = -1;
+    if (from && nanosleep(&pause, NULL) == 0)
+        to = ar_cpu_ticks_read(cpus);
+    if (to) {
+        const struct ar_cpu_use use = ar_cpu_ticks_compare(from, to);
+        busy = use.work + use.interrupts;
+    }
+    free(from);
+    free(to);
+    return busy;
+}
+
+void
+ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy, int cpus)
+{
+    const char *const at = host ? host : "", *const colon = host ? ": " : "";
+    if (busy < 0)
+        ar_find(findings, AR_VERDICT_NOTE, "load", NULL,
+                "%s%s/proc/stat does not show what other processes do", at, colon);
+    else if (busy > AR_QUIET_CPUS)
+        ar_find(
+            findings, AR_VERDICT_WARNING, "load",
+            "ranks wait for cores that other processes use: do not rely on what is measured now",
+            "%s%sother processes keep %.1f of %d CPU%s busy", at, colon, busy, cpus,
+            ar_plural((size_t)cpus));
+    else
+        ar_find(findings, AR_VERDICT_OK, "load", NULL, "%s%sno other process uses these CPUs", at,
+                colon);
+}
