@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/model.h"
+#include "helper/measure.h"
 #include "config/output.h"
 #include "execute/crowd.h"
 #include "helper/job.h"

@@ -9,7 +9,7 @@
 
 #define ar_clock_system_ns test_clock
 static uint64_t test_clock(void);
-#include "communicator/measure_levels.c" /* NOLINT(bugprone-suspicious-include): with that clock */
+#include "helper/measure_levels.c" /* NOLINT(bugprone-suspicious-include): with that clock */
 
 enum { WRITER = -1, TURNS_OF_ALL = 20 };
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/model.h"
 #include "execute/node_plan.h"
+#include "helper/measure.h"
 #include "report/clock.h"
 
 #define SAMPLES 500 /* of which the fastest counts, as of messages */

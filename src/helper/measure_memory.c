@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/model.h"
 #include "execute/group.h"
+#include "helper/measure.h"
 #include "report/clock.h"
 
 #define PASSES 5                 /* of which the fastest counts */

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "communicator/model.h"
 #include "execute/group.h"
 #include "execute/node.h"
 #include "execute/own_domains.h"
 #include "execute/shared.h"
+#include "helper/measure.h"
 #include "model/pairs.h"
 #include "report/clock.h"
 #include "tuning/estimate.h"
