@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/attempt.h"
 #include "cli/cli.h"
 #include "cli/preload.h"
 #include "cli/report.h"
-#include "cli/trial.h"
 #include "config/config.h"
 #include "config/files.h"
 #include "config/variables.h"
@@ -150,15 +150,15 @@ read_last_line(const char *path, char line[LINE_ROOM])
 }
 
 static void
-print_trial(const struct bisection *b, const char *title, const struct ar_trial_result *result,
+print_trial(const struct bisection *b, const char *title, const struct ar_attempt_result *result,
             const char *log)
 {
-    const bool has_passed = result->end == AR_TRIAL_PASSED;
+    const bool has_passed = result->end == AR_ATTEMPT_PASSED;
     const enum ar_color color = has_passed ? AR_COLOR_GOOD : AR_COLOR_BAD;
     char end[128], line[LINE_ROOM], time[AR_NUMBER_TEXT];
     printf("%5d  %-40s %10s  %s%s%s\n", b->trials, title,
            ar_time_print(result->seconds * 1e9, time, sizeof time), ar_color_begin(stdout, color),
-           ar_trial_describe(result, end, sizeof end), ar_color_end(stdout));
+           ar_attempt_describe(result, end, sizeof end), ar_color_end(stdout));
     read_last_line(log, line);
     if (!has_passed && *line)
         printf("       | %s\n", line);
@@ -179,15 +179,15 @@ run_once(struct bisection *b, const char *title, const char *algo)
         b->has_stopped = true;
         return false;
     }
-    const struct ar_trial trial = {b->command, b->check, log, limit_of(b)};
-    const struct ar_trial_result result = ar_trial_run(&trial);
+    const struct ar_attempt trial = {b->command, b->check, log, limit_of(b)};
+    const struct ar_attempt_result result = ar_attempt_run(&trial);
     print_trial(b, title, &result, log);
     take_sizes(b, statistics);
-    if (result.end == AR_TRIAL_INTERRUPTED || result.end == AR_TRIAL_NOT_STARTED)
+    if (result.end == AR_ATTEMPT_INTERRUPTED || result.end == AR_ATTEMPT_NOT_STARTED)
         b->has_stopped = true;
-    if (result.end == AR_TRIAL_PASSED && result.seconds > b->longest_s)
+    if (result.end == AR_ATTEMPT_PASSED && result.seconds > b->longest_s)
         b->longest_s = result.seconds;
-    return result.end == AR_TRIAL_PASSED;
+    return result.end == AR_ATTEMPT_PASSED;
 }
 
 static const char *
@@ -511,7 +511,7 @@ ar_cli_bisect(int argc, char **argv)
     if (!b.library)
         fprintf(stderr, "allreduce bisect: " AR_PRELOAD_NAME " is not where it was installed\n");
     else if (make_folder(&b)) {
-        ar_trial_catch_signals();
+        ar_attempt_catch_signals();
         printf("trial  %-40s %8s    end\n", "choice", "time");
         status = bisect(&b);
         leave_folder(&b);

@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "cli/trial.h"
+#include "cli/attempt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ interrupt(int number)
 
 /* What is ignored stays so, as SIGHUP under nohup. */
 void
-ar_trial_catch_signals(void)
+ar_attempt_catch_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     const struct sigaction action = {.sa_handler = interrupt};
@@ -99,16 +99,16 @@ end_group(pid_t child, bool is_over)
         waitpid(child, &status, 0);
 }
 
-static struct ar_trial_result
+static struct ar_attempt_result
 result_of(int status, double seconds)
 {
     if (WIFSIGNALED(status))
-        return (struct ar_trial_result){AR_TRIAL_SIGNAL, WTERMSIG(status), seconds};
-    return (struct ar_trial_result){WEXITSTATUS(status) ? AR_TRIAL_STATUS : AR_TRIAL_PASSED,
-                                    WEXITSTATUS(status), seconds};
+        return (struct ar_attempt_result){AR_ATTEMPT_SIGNAL, WTERMSIG(status), seconds};
+    return (struct ar_attempt_result){WEXITSTATUS(status) ? AR_ATTEMPT_STATUS : AR_ATTEMPT_PASSED,
+                                      WEXITSTATUS(status), seconds};
 }
 
-static struct ar_trial_result
+static struct ar_attempt_result
 run(char *const *argv, const char *input, const char *output, double until_s)
 {
     const double begun = now_s();
@@ -116,57 +116,57 @@ run(char *const *argv, const char *input, const char *output, double until_s)
     int status;
     const int error = start(&child, argv, input, output);
     if (error)
-        return (struct ar_trial_result){AR_TRIAL_NOT_STARTED, error, 0};
+        return (struct ar_attempt_result){AR_ATTEMPT_NOT_STARTED, error, 0};
     const bool has_ended = await(child, &status, until_s);
     const double seconds = now_s() - begun;
     end_group(child, has_ended);
     if (has_ended)
         return result_of(status, seconds);
-    return (struct ar_trial_result){is_interrupted ? AR_TRIAL_INTERRUPTED : AR_TRIAL_LATE, 0,
-                                    seconds};
+    return (struct ar_attempt_result){is_interrupted ? AR_ATTEMPT_INTERRUPTED : AR_ATTEMPT_LATE, 0,
+                                      seconds};
 }
 
-struct ar_trial_result
-ar_trial_run(const struct ar_trial *trial)
+struct ar_attempt_result
+ar_attempt_run(const struct ar_attempt *trial)
 {
     const double until = now_s() + trial->limit_s;
     /* The check is a program of its own. */
     char *const check[] = {"env", "-u", "LD_PRELOAD",         "-u", "ALLREDUCE_STATS",
                            "sh",  "-c", (char *)trial->check, NULL};
-    struct ar_trial_result result = run(trial->command, "/dev/null", trial->log, until);
-    if (result.end != AR_TRIAL_PASSED || !trial->check)
+    struct ar_attempt_result result = run(trial->command, "/dev/null", trial->log, until);
+    if (result.end != AR_ATTEMPT_PASSED || !trial->check)
         return result;
-    const struct ar_trial_result checked = run(check, trial->log, "/dev/null", until);
-    if (checked.end == AR_TRIAL_STATUS)
-        result = (struct ar_trial_result){AR_TRIAL_REFUSED, checked.number, result.seconds};
-    else if (checked.end != AR_TRIAL_PASSED)
-        result = (struct ar_trial_result){checked.end, checked.number, result.seconds};
+    const struct ar_attempt_result checked = run(check, trial->log, "/dev/null", until);
+    if (checked.end == AR_ATTEMPT_STATUS)
+        result = (struct ar_attempt_result){AR_ATTEMPT_REFUSED, checked.number, result.seconds};
+    else if (checked.end != AR_ATTEMPT_PASSED)
+        result = (struct ar_attempt_result){checked.end, checked.number, result.seconds};
     return result;
 }
 
 char *
-ar_trial_describe(const struct ar_trial_result *result, char *text, size_t room)
+ar_attempt_describe(const struct ar_attempt_result *result, char *text, size_t room)
 {
     switch (result->end) {
-    case AR_TRIAL_PASSED:
+    case AR_ATTEMPT_PASSED:
         snprintf(text, room, "passed");
         break;
-    case AR_TRIAL_STATUS:
+    case AR_ATTEMPT_STATUS:
         snprintf(text, room, "exit status %d", result->number);
         break;
-    case AR_TRIAL_SIGNAL:
+    case AR_ATTEMPT_SIGNAL:
         snprintf(text, room, "signal %d (%s)", result->number, strsignal(result->number));
         break;
-    case AR_TRIAL_LATE:
+    case AR_ATTEMPT_LATE:
         snprintf(text, room, "still running, ended");
         break;
-    case AR_TRIAL_REFUSED:
+    case AR_ATTEMPT_REFUSED:
         snprintf(text, room, "the check ended with %d", result->number);
         break;
-    case AR_TRIAL_INTERRUPTED:
+    case AR_ATTEMPT_INTERRUPTED:
         snprintf(text, room, "interrupted");
         break;
-    case AR_TRIAL_NOT_STARTED:
+    case AR_ATTEMPT_NOT_STARTED:
         snprintf(text, room, "not started: %s", strerror(result->number));
         break;
     }
