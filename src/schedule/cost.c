@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "schedule/timeline.h"
+#include "schedule/unit_times.h"
 #include "schedule/walk.h"
 
 static void
@@ -44,13 +44,13 @@ count_rank(struct ar_cost *cost, const struct ar_schedule *s)
 int
 ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks)
 {
-    struct ar_timeline t;
-    int error = ar_timeline_init(&t, schedules, nranks);
+    struct ar_unit_times t;
+    int error = ar_unit_times_init(&t, schedules, nranks);
     if (error)
         return error;
     memset(cost, 0, sizeof *cost);
     cost->rounds = t.end;
-    ar_timeline_fini(&t);
+    ar_unit_times_fini(&t);
     for (int r = 0; r < nranks; r++)
         count_rank(cost, &schedules[r]);
     return AR_OK;

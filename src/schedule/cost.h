@@ -23,7 +23,7 @@ struct ar_cost {
     struct ar_tally scratch; /* TMP, and the most that the recv_reduces of one round receive */
 };
 
-/* Counts; AR_ERR_PROOF and AR_ERR_MEMORY as ar_timeline_init. */
+/* Counts; AR_ERR_PROOF and AR_ERR_MEMORY as ar_unit_times_init. */
 int ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks);
 
 /* Lower bounds of allreduce of count elements on nranks ranks (Chan, Heimlich,

@@ -235,7 +235,7 @@ label_arrow(struct ar_figure *f, struct ar_arrow *arrow, const struct ar_cell *p
 static void
 collect_arrows(struct ar_figure *f, size_t time)
 {
-    const struct ar_timeline *t = &f->trace.timeline;
+    const struct ar_unit_times *t = &f->trace.timeline;
     f->narrows = 0;
     for (int r = 0; r < f->nranks; r++)
         for (size_t i = 0; i < f->schedules[r].nsteps; i++) {

@@ -170,8 +170,9 @@ ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int n
     memset(trace, 0, sizeof *trace);
     trace->schedules = schedules;
     trace->nranks = nranks;
-    int error = nranks <= AR_TRACE_RANKS_MAX ? ar_timeline_init(&trace->timeline, schedules, nranks)
-                                             : AR_ERR_PARAM;
+    int error = nranks <= AR_TRACE_RANKS_MAX
+                    ? ar_unit_times_init(&trace->timeline, schedules, nranks)
+                    : AR_ERR_PARAM;
     if (!error)
         error = allocate(trace);
     if (error) {
@@ -189,7 +190,7 @@ ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int n
 void
 ar_trace_fini(struct ar_trace *trace)
 {
-    ar_timeline_fini(&trace->timeline);
+    ar_unit_times_fini(&trace->timeline);
     free(trace->holders);
     free(trace->cells);
     free(trace->payloads);

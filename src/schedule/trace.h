@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "schedule/schedule.h"
-#include "schedule/timeline.h"
+#include "schedule/unit_times.h"
 
 #define AR_TRACE_RANKS_MAX 64
 
@@ -29,7 +29,7 @@ struct ar_holder {
 struct ar_trace {
     const struct ar_schedule *schedules; /* borrowed */
     int nranks;
-    struct ar_timeline timeline;
+    struct ar_unit_times timeline;
     size_t next; /* the first time at which nothing has run yet */
     struct ar_holder *holders;
     struct ar_cell *cells;     /* of all memories and payloads */

@@ -6,7 +6,7 @@
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "schedule/figure.h"
-#include "schedule/timeline.h"
+#include "schedule/unit_times.h"
 #include "unit.h"
 
 #define RANKS_MAX 64
@@ -96,11 +96,11 @@ a_message_without_counterpart_is_refused(void **state)
 {
     (void)state;
     struct ranks ranks;
-    struct ar_timeline t;
+    struct ar_unit_times t;
     make_funnel(&ranks, 3);
     ar_send(&ranks.schedules[2], 1, ar_in(ar_whole(1)));
     ar_schedule_finish(&ranks.schedules[2]);
-    assert_int_equal(ar_timeline_init(&t, ranks.schedules, 3), AR_ERR_PROOF);
+    assert_int_equal(ar_unit_times_init(&t, ranks.schedules, 3), AR_ERR_PROOF);
     ranks_fini(&ranks);
 }
 
@@ -110,7 +110,7 @@ a_deadlock_is_refused(void **state)
 {
     (void)state;
     struct ranks ranks = {.nranks = 2};
-    struct ar_timeline t;
+    struct ar_unit_times t;
     for (int r = 0; r < 2; r++) {
         struct ar_schedule *s = &ranks.schedules[r];
         ar_schedule_init(s, r, 2, 1);
@@ -119,7 +119,7 @@ a_deadlock_is_refused(void **state)
         ar_send(s, 1 - r, ar_in(ar_whole(1)));
         assert_int_equal(ar_schedule_finish(s), AR_OK);
     }
-    assert_int_equal(ar_timeline_init(&t, ranks.schedules, 2), AR_ERR_PROOF);
+    assert_int_equal(ar_unit_times_init(&t, ranks.schedules, 2), AR_ERR_PROOF);
     ranks_fini(&ranks);
 }
 

@@ -1,7 +1,7 @@
 /* A rank enters a round when the one before has ended; a message begins when
  * both its ranks have entered the rounds that post it.  As in the checker, a
  * round only waits, so the order in which ranks are looked at does not matter. */
-#include "schedule/timeline.h"
+#include "schedule/unit_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct runner {
 };
 
 struct replay {
-    struct ar_timeline *t;
+    struct ar_unit_times *t;
     const struct ar_schedule *schedules;
     struct runner *runners;
     int *ready; /* ranks whose round's messages have all begun */
@@ -25,7 +25,7 @@ struct replay {
 
 /* Each message's two steps learn of each other. */
 static int
-pair_messages(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+pair_messages(struct ar_unit_times *t, const struct ar_schedule *schedules, int nranks)
 {
     struct ar_half *sends = malloc((t->first_step[nranks] + 1) * sizeof *sends);
     struct ar_half *receives = malloc((t->first_step[nranks] + 1) * sizeof *receives);
@@ -99,7 +99,7 @@ end_round(struct replay *p, int rank)
 }
 
 static int
-replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+replay(struct ar_unit_times *t, const struct ar_schedule *schedules, int nranks)
 {
     struct replay p = {.t = t, .schedules = schedules};
     p.runners = calloc((size_t)nranks, sizeof *p.runners);
@@ -120,7 +120,7 @@ replay(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 }
 
 static int
-allocate(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+allocate(struct ar_unit_times *t, const struct ar_schedule *schedules, int nranks)
 {
     t->first_step = calloc((size_t)nranks + 1, sizeof *t->first_step);
     t->first_round = calloc((size_t)nranks + 1, sizeof *t->first_round);
@@ -137,7 +137,7 @@ allocate(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
 }
 
 int
-ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int nranks)
+ar_unit_times_init(struct ar_unit_times *t, const struct ar_schedule *schedules, int nranks)
 {
     memset(t, 0, sizeof *t);
     int error = allocate(t, schedules, nranks);
@@ -146,12 +146,12 @@ ar_timeline_init(struct ar_timeline *t, const struct ar_schedule *schedules, int
     if (!error)
         error = replay(t, schedules, nranks);
     if (error)
-        ar_timeline_fini(t);
+        ar_unit_times_fini(t);
     return error;
 }
 
 void
-ar_timeline_fini(struct ar_timeline *t)
+ar_unit_times_fini(struct ar_unit_times *t)
 {
     free(t->first_step);
     free(t->first_round);
