@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/files.h"
-#include "schedule/trace.h"
+#include "schedule/holdings.h"
 #include "select/select.h"
 
 enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE };
@@ -148,8 +148,9 @@ check_request(struct argp_state *state, struct ar_explain *request)
         argp_error(state, "rules depend on a machine only across nodes: give --nodes");
     if (request->compare && request->algorithm)
         argp_error(state, "--compare shows all algorithms: omit '%s'", request->algorithm);
-    if (drawn && (rules || request->nranks > AR_TRACE_RANKS_MAX))
-        argp_error(state, "%s draws one algorithm on at most %d ranks", drawn, AR_TRACE_RANKS_MAX);
+    if (drawn && (rules || request->nranks > AR_HOLDINGS_RANKS_MAX))
+        argp_error(state, "%s draws one algorithm on at most %d ranks", drawn,
+                   AR_HOLDINGS_RANKS_MAX);
     if (drawn && request->size_given && request->bytes < request->element_bytes)
         argp_error(state, "%s needs a message of at least one element", drawn);
     if (!rules && request->bytes % request->element_bytes)

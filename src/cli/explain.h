@@ -34,7 +34,7 @@ struct ar_explain {
     double bandwidth_gbytes; /* B, per second */
     double reduction_gbytes; /* 1/C, per second */
     const char *rate;        /* the option that said one of these; NULL: none did */
-    const char *svg;         /* file for a picture of at most AR_TRACE_RANKS_MAX ranks,
+    const char *svg;         /* file for a picture of at most AR_HOLDINGS_RANKS_MAX ranks,
                                 "-" for stdout; NULL: none */
     const char *html;        /* file for a page of the same; NULL: none */
 };
@@ -92,8 +92,8 @@ struct ar_svg_text {
 /* Draws a figure of what ranks send: ranks across, rounds down, an arrow for every message with its
  * blocks.  It takes schedules as ar_figure_init takes them, and makes one SVG document in UTF-8.
  * Below each round stands what every rank holds of every block, darker the more ranks are in it.
- * AR_ERR_PARAM above AR_TRACE_RANKS_MAX ranks, AR_ERR_MEMORY.  Errors of the file stay in the file
- * (ferror). */
+ * AR_ERR_PARAM above AR_HOLDINGS_RANKS_MAX ranks, AR_ERR_MEMORY.  Errors of the file stay in the
+ * file (ferror). */
 int ar_svg_draw(FILE *file, const struct ar_schedule *schedules, int nranks,
                 const struct ar_svg_text *text);
 

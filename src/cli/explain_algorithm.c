@@ -16,7 +16,7 @@
 #include "schedule/checker.h"
 #include "schedule/cost.h"
 #include "schedule/figure.h"
-#include "schedule/trace.h"
+#include "schedule/holdings.h"
 #include "select/foreign.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
@@ -321,7 +321,7 @@ print_proof(const struct explained *e)
            ar_plural(e->drawn_count));
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
         printf("(figures are drawn for up to %d ranks; --svg FILE draws up to %d)\n\n",
-               AR_EXPLAIN_DRAWN_MAX, AR_TRACE_RANKS_MAX);
+               AR_EXPLAIN_DRAWN_MAX, AR_HOLDINGS_RANKS_MAX);
     } else if (e->drawn_count > 0) {
         error = ar_figure_print(stdout, e->drawn, request->nranks);
         printf("\n");

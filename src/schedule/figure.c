@@ -54,14 +54,14 @@ mark_blocks(struct ar_figure *f)
             mark_region(f, step->a);
             mark_region(f, step->b);
             if (step->kind == AR_SEND)
-                mark_payload(f, ar_trace_payload(&f->trace, r, i), step->a.length);
+                mark_payload(f, ar_holdings_payload(&f->trace, r, i), step->a.length);
         }
 }
 
 static int
 find_blocks(struct ar_figure *f)
 {
-    ar_trace_advance(&f->trace, ar_figure_rounds(f));
+    ar_holdings_advance(&f->trace, ar_figure_rounds(f));
     mark_blocks(f);
     for (size_t e = 0; e < f->count; e++) {
         if (f->starts[e])
@@ -137,7 +137,7 @@ compare_sets(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-#define SETS_MAX ((size_t)2 * AR_TRACE_RANKS_MAX)
+#define SETS_MAX ((size_t)2 * AR_HOLDINGS_RANKS_MAX)
 
 /* The partial results of a block that are of use to rank, each once. */
 static size_t
@@ -149,7 +149,7 @@ held_sets(const struct ar_figure *f, uint64_t *sets, int rank, size_t block)
         for (size_t i = 0; i < h->length[b]; i++) {
             const struct ar_cell *cell = &h->memory[b][i];
             if (cell->ranks && cell->element == f->first[block] &&
-                ar_trace_is_live(&f->trace, rank, (enum ar_buffer)b, i))
+                ar_holdings_is_live(&f->trace, rank, (enum ar_buffer)b, i))
                 add_once(sets, &n, SETS_MAX, cell->ranks);
         }
     return n;
@@ -246,7 +246,7 @@ collect_arrows(struct ar_figure *f, size_t time)
             struct ar_arrow *arrow = arrow_between(f, r, step->peer);
             const struct ar_step *received = &f->schedules[step->peer].steps[t->partner[message]];
             arrow->reduces |= received->kind == AR_RECV_REDUCE;
-            label_arrow(f, arrow, ar_trace_payload(&f->trace, r, i), step->a.length);
+            label_arrow(f, arrow, ar_holdings_payload(&f->trace, r, i), step->a.length);
         }
 }
 
@@ -276,15 +276,15 @@ ar_figure_rounds(const struct ar_figure *f)
 int
 ar_figure_restart(struct ar_figure *f)
 {
-    ar_trace_fini(&f->trace);
-    return ar_trace_init(&f->trace, f->schedules, f->nranks);
+    ar_holdings_fini(&f->trace);
+    return ar_holdings_init(&f->trace, f->schedules, f->nranks);
 }
 
 void
 ar_figure_run(struct ar_figure *f, size_t round)
 {
     collect_arrows(f, round);
-    ar_trace_advance(&f->trace, round);
+    ar_holdings_advance(&f->trace, round);
 }
 
 static int
@@ -306,7 +306,7 @@ ar_figure_init(struct ar_figure *f, const struct ar_schedule *schedules, int nra
 {
     *f = (struct ar_figure){.schedules = schedules, .nranks = nranks};
     f->count = schedules[0].count;
-    int error = ar_trace_init(&f->trace, schedules, nranks);
+    int error = ar_holdings_init(&f->trace, schedules, nranks);
     if (!error)
         error = allocate(f);
     if (!error)
@@ -319,7 +319,7 @@ ar_figure_init(struct ar_figure *f, const struct ar_schedule *schedules, int nra
 void
 ar_figure_fini(struct ar_figure *f)
 {
-    ar_trace_fini(&f->trace);
+    ar_holdings_fini(&f->trace);
     free(f->starts);
     free(f->block_of);
     free(f->first);

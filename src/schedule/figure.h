@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "schedule/holdings.h"
 #include "schedule/schedule.h"
-#include "schedule/trace.h"
 
 #define AR_CAPTION_ROOM 512
 
@@ -32,7 +32,7 @@ struct ar_figure {
     const struct ar_schedule *schedules; /* borrowed */
     int nranks;
     size_t count;
-    struct ar_trace trace;
+    struct ar_holdings trace;
     bool *starts;     /* does a block start at this element? count + 1 entries */
     size_t *block_of; /* of an element */
     size_t *first;    /* element of a block; nblocks + 1 entries */
@@ -42,7 +42,7 @@ struct ar_figure {
     size_t narrows;
 };
 
-/* Figures of nranks <= AR_TRACE_RANKS_MAX schedules that ar_check has proved; rounds
+/* Figures of nranks <= AR_HOLDINGS_RANKS_MAX schedules that ar_check has proved; rounds
  * are counted along the messages that wait for each other.  AR_ERR_PARAM beyond;
  * AR_ERR_MEMORY.  On success the figure stands before round 0 and is the caller's to
  * fini. */

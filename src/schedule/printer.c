@@ -38,7 +38,7 @@ draw_arrow(const struct picture *p, char *line, const struct ar_arrow *arrow)
 static size_t
 draw_row(struct picture *p, char *line, bool *drawn)
 {
-    bool taken[AR_TRACE_RANKS_MAX] = {false}; /* between ranks i and i+1 */
+    bool taken[AR_HOLDINGS_RANKS_MAX] = {false}; /* between ranks i and i+1 */
     size_t n = 0;
     for (size_t i = 0; i < p->figure.narrows; i++) {
         const struct ar_arrow *a = &p->figure.arrows[i];

@@ -155,18 +155,18 @@ ranks_hold_what_the_ring_leaves_them(void **state)
 {
     (void)state;
     struct ranks ranks;
-    struct ar_trace trace;
+    struct ar_holdings trace;
     ranks_init(&ranks, "ring", 4, 4);
-    assert_int_equal(ar_trace_init(&trace, ranks.schedules, 4), AR_OK);
-    ar_trace_advance(&trace, 3); /* the reduce-scatter */
+    assert_int_equal(ar_holdings_init(&trace, ranks.schedules, 4), AR_OK);
+    ar_holdings_advance(&trace, 3); /* the reduce-scatter */
     for (int r = 0; r < 4; r++)
         for (size_t block = 0; block < 4; block++) {
             const int whole = block == (size_t)(r + 1) % 4;
-            assert_int_equal(ar_trace_is_live(&trace, r, AR_OUT, block), whole);
-            assert_int_equal(ar_trace_is_live(&trace, r, AR_IN, block), 0);
+            assert_int_equal(ar_holdings_is_live(&trace, r, AR_OUT, block), whole);
+            assert_int_equal(ar_holdings_is_live(&trace, r, AR_IN, block), 0);
             assert_int_equal(trace.holders[r].memory[AR_OUT][block].ranks == 15, whole);
         }
-    ar_trace_fini(&trace);
+    ar_holdings_fini(&trace);
     ranks_fini(&ranks);
 }
 
@@ -174,9 +174,9 @@ static void
 a_figure_has_a_limit(void **state)
 {
     (void)state;
-    struct ar_schedule *schedules = calloc(AR_TRACE_RANKS_MAX + 1, sizeof *schedules);
+    struct ar_schedule *schedules = calloc(AR_HOLDINGS_RANKS_MAX + 1, sizeof *schedules);
     assert_non_null(schedules);
-    assert_int_equal(ar_figure_print(stdout, schedules, AR_TRACE_RANKS_MAX + 1), AR_ERR_PARAM);
+    assert_int_equal(ar_figure_print(stdout, schedules, AR_HOLDINGS_RANKS_MAX + 1), AR_ERR_PARAM);
     free(schedules);
 }
 

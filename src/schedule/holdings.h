@@ -1,7 +1,7 @@
 /* The trace: what every rank holds while the schedules run, symbolically, for
  * pictures and teaching.  Pure. */
-#ifndef AR_TRACE_H
-#define AR_TRACE_H
+#ifndef AR_HOLDINGS_H
+#define AR_HOLDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "schedule/schedule.h"
 #include "schedule/unit_times.h"
 
-#define AR_TRACE_RANKS_MAX 64
+#define AR_HOLDINGS_RANKS_MAX 64
 
 /* A partial result: which element of the vector it is about, and which ranks' contributions are in
  * it (bit r: rank r; 0: undefined). */
@@ -26,7 +26,7 @@ struct ar_holder {
 };
 
 /* Time is counted in messages: each takes 1, all else nothing. */
-struct ar_trace {
+struct ar_holdings {
     const struct ar_schedule *schedules; /* borrowed */
     int nranks;
     struct ar_unit_times timeline;
@@ -36,18 +36,19 @@ struct ar_trace {
     struct ar_cell **payloads; /* by the timeline's step index; of sends that were posted */
 };
 
-/* Time 0 of nranks <= AR_TRACE_RANKS_MAX schedules that ar_check has proved.
+/* Time 0 of nranks <= AR_HOLDINGS_RANKS_MAX schedules that ar_check has proved.
  * AR_ERR_PARAM beyond; AR_ERR_MEMORY.  On success the trace is the caller's to fini. */
-int ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int nranks);
-void ar_trace_fini(struct ar_trace *trace);
+int ar_holdings_init(struct ar_holdings *trace, const struct ar_schedule *schedules, int nranks);
+void ar_holdings_fini(struct ar_holdings *trace);
 
 /* Runs every round that ends by this time. */
-void ar_trace_advance(struct ar_trace *trace, size_t time);
+void ar_holdings_advance(struct ar_holdings *trace, size_t time);
 
 /* Is the cell of use to the rank: will it be read, or is it part of the result? */
-bool ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, size_t i);
+bool ar_holdings_is_live(const struct ar_holdings *trace, int rank, enum ar_buffer buffer,
+                         size_t i);
 
 /* What a send carries, step.a.length cells; its round must have been entered. */
-const struct ar_cell *ar_trace_payload(const struct ar_trace *trace, int rank, size_t step);
+const struct ar_cell *ar_holdings_payload(const struct ar_holdings *trace, int rank, size_t step);
 
 #endif

@@ -1,4 +1,4 @@
-#include "schedule/trace.h"
+#include "schedule/holdings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "schedule/walk.h"
 
 static struct ar_cell *
-cells_of(struct ar_trace *trace, int rank, struct ar_region region)
+cells_of(struct ar_holdings *trace, int rank, struct ar_region region)
 {
     return trace->holders[rank].memory[region.buffer] + region.offset;
 }
@@ -15,7 +15,7 @@ cells_of(struct ar_trace *trace, int rank, struct ar_region region)
 
 /* A send's data is taken as its round is entered: the local part may overwrite it. */
 static void
-post_sends(struct ar_trace *trace, int rank)
+post_sends(struct ar_holdings *trace, int rank)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     size_t round = trace->holders[rank].round;
@@ -27,11 +27,11 @@ post_sends(struct ar_trace *trace, int rank)
 }
 
 static const struct ar_cell *
-received(const struct ar_trace *trace, int rank, size_t i)
+received(const struct ar_holdings *trace, int rank, size_t i)
 {
     int peer = trace->schedules[rank].steps[i].peer;
-    return ar_trace_payload(trace, peer,
-                            trace->timeline.partner[trace->timeline.first_step[rank] + i]);
+    return ar_holdings_payload(trace, peer,
+                               trace->timeline.partner[trace->timeline.first_step[rank] + i]);
 }
 
 static void
@@ -43,7 +43,7 @@ combine(struct ar_cell *dst, const struct ar_cell *a, const struct ar_cell *b, s
 
 /* Messages first, then the local part. */
 static void
-run_round(struct ar_trace *trace, int rank)
+run_round(struct ar_holdings *trace, int rank)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     const size_t begin = ar_round_begin(s, trace->holders[rank].round);
@@ -67,7 +67,7 @@ run_round(struct ar_trace *trace, int rank)
 
 /* One unit at a time, so that what arrives has been posted. */
 void
-ar_trace_advance(struct ar_trace *trace, size_t time)
+ar_holdings_advance(struct ar_holdings *trace, size_t time)
 {
     for (; trace->next <= time; trace->next++)
         for (int r = 0; r < trace->nranks; r++) {
@@ -79,7 +79,7 @@ ar_trace_advance(struct ar_trace *trace, size_t time)
 }
 
 const struct ar_cell *
-ar_trace_payload(const struct ar_trace *trace, int rank, size_t step)
+ar_holdings_payload(const struct ar_holdings *trace, int rank, size_t step)
 {
     return trace->payloads[trace->timeline.first_step[rank] + step];
 }
@@ -114,7 +114,7 @@ use_in_round(const struct ar_schedule *s, size_t round, enum ar_buffer buffer, s
 }
 
 bool
-ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, size_t i)
+ar_holdings_is_live(const struct ar_holdings *trace, int rank, enum ar_buffer buffer, size_t i)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     enum use use = UNTOUCHED;
@@ -127,7 +127,7 @@ ar_trace_is_live(const struct ar_trace *trace, int rank, enum ar_buffer buffer, 
 
 /* Lays out rank's memories and payloads from cell on; returns the first cell behind. */
 static struct ar_cell *
-lay_out(struct ar_trace *trace, int rank, struct ar_cell *cell)
+lay_out(struct ar_holdings *trace, int rank, struct ar_cell *cell)
 {
     const struct ar_schedule *s = &trace->schedules[rank];
     struct ar_holder *h = &trace->holders[rank];
@@ -148,7 +148,7 @@ lay_out(struct ar_trace *trace, int rank, struct ar_cell *cell)
 }
 
 static int
-allocate(struct ar_trace *trace)
+allocate(struct ar_holdings *trace)
 {
     size_t n = 1;
     for (int r = 0; r < trace->nranks; r++) {
@@ -165,18 +165,18 @@ allocate(struct ar_trace *trace)
 }
 
 int
-ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int nranks)
+ar_holdings_init(struct ar_holdings *trace, const struct ar_schedule *schedules, int nranks)
 {
     memset(trace, 0, sizeof *trace);
     trace->schedules = schedules;
     trace->nranks = nranks;
-    int error = nranks <= AR_TRACE_RANKS_MAX
+    int error = nranks <= AR_HOLDINGS_RANKS_MAX
                     ? ar_unit_times_init(&trace->timeline, schedules, nranks)
                     : AR_ERR_PARAM;
     if (!error)
         error = allocate(trace);
     if (error) {
-        ar_trace_fini(trace);
+        ar_holdings_fini(trace);
         return error;
     }
     struct ar_cell *cell = trace->cells;
@@ -188,7 +188,7 @@ ar_trace_init(struct ar_trace *trace, const struct ar_schedule *schedules, int n
 }
 
 void
-ar_trace_fini(struct ar_trace *trace)
+ar_holdings_fini(struct ar_holdings *trace)
 {
     ar_unit_times_fini(&trace->timeline);
     free(trace->holders);
