@@ -104,9 +104,9 @@ up_and_down(const struct ar_machine *m, const struct ar_grouping *grouping)
 /* Simulates the chunks, or only some of them.  The others are then taken to go on at their pace,
  * and to spend their time on the same parts. */
 static int
-simulate_chunks(struct ar_node_prediction *p, const struct ar_node_run *all, double nchunks)
+simulate_chunks(struct ar_node_prediction *p, const struct ar_node_simulation *all, double nchunks)
 {
-    struct ar_node_run run = *all;
+    struct ar_node_simulation run = *all;
     struct ar_node_time half;
     run.nchunks = p->simulated = smaller(p->nchunks, CHUNKS_MOST);
     int error = ar_node_simulate(&p->end, &run);
@@ -139,11 +139,11 @@ add_meetings(struct ar_node_prediction *p, struct source *from)
     int error = find_accesses(&all, find_meeting, from);
     if (error)
         return error;
-    const struct ar_node_run run = {.machine = q->machine,
-                                    .ranks = all,
-                                    .nranks = q->nranks,
-                                    .nchunks = 1,
-                                    .element_bytes = q->element_bytes};
+    const struct ar_node_simulation run = {.machine = q->machine,
+                                           .ranks = all,
+                                           .nranks = q->nranks,
+                                           .nchunks = 1,
+                                           .element_bytes = q->element_bytes};
     error = ar_lines_count(&lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)
         error = ar_node_simulate(&end, &run);
@@ -191,11 +191,11 @@ predict(struct ar_node_prediction *p, struct source *from)
     const int emitted = find_accesses(&all, find_chunk, from);
     if (emitted)
         return emitted;
-    const struct ar_node_run run = {.machine = q->machine,
-                                    .ranks = all,
-                                    .nranks = q->nranks,
-                                    .element_bytes = q->element_bytes,
-                                    .takes_back = p->nchunks == 1 && !from->in_place};
+    const struct ar_node_simulation run = {.machine = q->machine,
+                                           .ranks = all,
+                                           .nranks = q->nranks,
+                                           .element_bytes = q->element_bytes,
+                                           .takes_back = p->nchunks == 1 && !from->in_place};
     p->nstages = all[0].nstages;
     int error = ar_lines_count(&p->lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)

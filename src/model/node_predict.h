@@ -3,8 +3,8 @@
 #ifndef AR_NODE_PREDICT_H
 #define AR_NODE_PREDICT_H
 
-#include "model/node.h"
 #include "model/node_bound.h"
+#include "model/node_time.h"
 #include "model/predict.h"
 
 struct ar_node_prediction {

@@ -196,7 +196,7 @@ make_broadcast(struct ar_accesses *all, int nranks, size_t length, size_t shift)
 }
 
 static struct ar_node_time
-simulate(const struct ar_node_run *run)
+simulate(const struct ar_node_simulation *run)
 {
     struct ar_node_time end;
     double sum = 0;
@@ -211,7 +211,7 @@ simulate(const struct ar_node_run *run)
 static struct ar_node_time
 time_of(const struct ar_machine *machine, const struct ar_accesses *all, int nranks, size_t nchunks)
 {
-    const struct ar_node_run run = {machine, all, nranks, nchunks, 1, false};
+    const struct ar_node_simulation run = {machine, all, nranks, nchunks, 1, false};
     return simulate(&run);
 }
 
@@ -219,7 +219,7 @@ time_of(const struct ar_machine *machine, const struct ar_accesses *all, int nra
 static struct ar_node_time
 time_of_call(const struct ar_machine *machine, const struct ar_accesses *all, int nranks)
 {
-    const struct ar_node_run run = {machine, all, nranks, 1, 1, true};
+    const struct ar_node_simulation run = {machine, all, nranks, 1, 1, true};
     return simulate(&run);
 }
 
@@ -728,7 +728,7 @@ who_waits_for_ever_is_found(void **state)
     (void)state;
     make_exchange(all, 2, 8);
     all[0].all[1].dst.flag = 1; /* not the one that is awaited */
-    const struct ar_node_run run = {&node_of_caches, all, 2, 1, 1, false};
+    const struct ar_node_simulation run = {&node_of_caches, all, 2, 1, 1, false};
     assert_int_equal(ar_node_simulate(&end, &run), AR_ERR_PROOF);
     finish(all, 2);
 }

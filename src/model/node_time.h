@@ -48,7 +48,7 @@ extern const char *const ar_node_part_names[];
 
 /* A chunk's accesses are those of ranks[]; chunks follow one another, or overlap by stages where
  * ranks[0].meets_readers, as the executor has it. */
-struct ar_node_run {
+struct ar_node_simulation {
     const struct ar_machine *machine; /* of at least one domain */
     const struct ar_accesses *ranks;  /* of all nranks ranks */
     int nranks;
@@ -64,6 +64,6 @@ struct ar_node_time {
 
 /* When the last rank has done nchunks chunks.  AR_OK; AR_ERR_MEMORY; AR_ERR_PROOF where some wait
  * for ever. */
-int ar_node_simulate(struct ar_node_time *end, const struct ar_node_run *run);
+int ar_node_simulate(struct ar_node_time *end, const struct ar_node_simulation *run);
 
 #endif

@@ -1,4 +1,4 @@
-#include "model/node.h"
+#include "model/node_time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ struct rank {
 };
 
 struct simulation {
-    const struct ar_node_run *run;
+    const struct ar_node_simulation *run;
     int nflags;
     size_t nstages;
     size_t ahead;
@@ -427,7 +427,7 @@ simulate(struct simulation *s, struct ar_node_time *end)
 static size_t
 find_readers(struct simulation *s)
 {
-    const struct ar_node_run *const run = s->run;
+    const struct ar_node_simulation *const run = s->run;
     size_t reads = 0;
     for (int r = 0; r < run->nranks; r++)
         for (size_t i = 0; i < run->ranks[r].n; i++) {
@@ -448,7 +448,7 @@ find_readers(struct simulation *s)
 static int
 init(struct simulation *s)
 {
-    const struct ar_node_run *const run = s->run;
+    const struct ar_node_simulation *const run = s->run;
     const size_t p = (size_t)run->nranks;
     for (int r = 0; r < run->nranks; r++) {
         s->nstages = run->ranks[r].nstages > s->nstages ? run->ranks[r].nstages : s->nstages;
@@ -475,7 +475,7 @@ init(struct simulation *s)
 }
 
 int
-ar_node_simulate(struct ar_node_time *end, const struct ar_node_run *run)
+ar_node_simulate(struct ar_node_time *end, const struct ar_node_simulation *run)
 {
     struct simulation s = {.run = run};
     int error = init(&s);
