@@ -293,32 +293,32 @@ time_of(const struct ar_study_size *size, size_t i)
 
 /* Fills what was found of the chosen candidate, and of next, the best of the others. */
 static void
-tell(struct ar_finding *found, const struct ar_study_size *size, size_t chosen, size_t next)
+tell(struct ar_winner *found, const struct ar_study_size *size, size_t chosen, size_t next)
 {
     const size_t other = next < size->list.n ? next : chosen;
     const size_t native = native_of(&size->list), kept = size->search.incumbent;
-    *found = (struct ar_finding){.bytes = size->bytes,
-                                 .choice = size->list.of[chosen].choice,
-                                 .time = time_of(size, chosen),
-                                 .native = time_of(size, native),
-                                 .next = size->list.of[other].choice,
-                                 .next_time = time_of(size, other),
-                                 .kept = size->list.of[kept].choice,
-                                 .kept_time = time_of(size, kept),
-                                 .gain = {0, 0, 0, 0}};
+    *found = (struct ar_winner){.bytes = size->bytes,
+                                .choice = size->list.of[chosen].choice,
+                                .time = time_of(size, chosen),
+                                .native = time_of(size, native),
+                                .next = size->list.of[other].choice,
+                                .next_time = time_of(size, other),
+                                .kept = size->list.of[kept].choice,
+                                .kept_time = time_of(size, kept),
+                                .gain = {0, 0, 0, 0}};
     if (chosen != kept)
         found->gain =
             ar_values_gain(&size->search.of[chosen].values, &size->search.of[kept].values);
 }
 
 bool
-ar_finding_is_known(const struct ar_finding *found)
+ar_winner_is_known(const struct ar_winner *found)
 {
     return isfinite(found->time.median);
 }
 
 void
-ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
+ar_study_find(struct ar_winner *found, const struct ar_study_size *size,
               const struct ar_choice *preferred)
 {
     const struct ar_elimination *const e = &size->search;
@@ -334,7 +334,7 @@ ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
 }
 
 void
-ar_study_find_rival(struct ar_finding *found, const struct ar_study_size *size)
+ar_study_find_rival(struct ar_winner *found, const struct ar_study_size *size)
 {
     const size_t rival = ar_elimination_fastest(&size->search, size->search.incumbent);
     const size_t kept = size->search.incumbent;
@@ -342,7 +342,7 @@ ar_study_find_rival(struct ar_finding *found, const struct ar_study_size *size)
 }
 
 void
-ar_study_compare(struct ar_finding *found, const struct ar_study_size *size)
+ar_study_compare(struct ar_winner *found, const struct ar_study_size *size)
 {
     const struct ar_elimination *const e = &size->search;
     size_t winner = e->n;

@@ -84,7 +84,7 @@ int ar_study_measure(struct ar_study *study, double seconds);
 /* Takes the times of the visit, measured or recalled: some candidates leave, others enter. */
 void ar_study_advance(struct ar_study *study);
 
-struct ar_finding {
+struct ar_winner {
     size_t bytes;
     struct ar_choice choice; /* the fastest, or as good as that within the noise */
     struct ar_estimate
@@ -100,19 +100,19 @@ struct ar_finding {
 };
 
 /* Was there a visit to the size? */
-bool ar_finding_is_known(const struct ar_finding *found);
+bool ar_winner_is_known(const struct ar_winner *found);
 
 /* What is the fastest, after the last visit or the last that was not interrupted.  The candidate
  * that stays is replaced only by one that is faster by more than the noise.  If preferred (or NULL)
  * is such a one, and no worse than the fastest, it is taken.  Before the first visit the result is
  * the candidate that stays, with no known time. */
-void ar_study_find(struct ar_finding *found, const struct ar_study_size *size,
+void ar_study_find(struct ar_winner *found, const struct ar_study_size *size,
                    const struct ar_choice *preferred);
 
 /* After a study of pairs: the rival is the choice. */
-void ar_study_find_rival(struct ar_finding *found, const struct ar_study_size *size);
+void ar_study_find_rival(struct ar_winner *found, const struct ar_study_size *size);
 
 /* Compares the candidate that stays with all others. */
-void ar_study_compare(struct ar_finding *found, const struct ar_study_size *size);
+void ar_study_compare(struct ar_winner *found, const struct ar_study_size *size);
 
 #endif

@@ -18,7 +18,7 @@
 
 /* A run under way. */
 struct progress {
-    struct ar_findings all;
+    struct ar_winners all;
     int rank;
     struct ar_progress clock;    /* rank 0's counts */
     size_t visits, total_visits; /* of all types */
@@ -58,7 +58,7 @@ visit(struct progress *progress, struct ar_study *study, const struct ar_tune_st
 /* Names the choices that may not be dropped: what the rules to check choose; else what the first
  * type has, and for the first type what auto picks. */
 static int
-keep(struct ar_study *study, const struct ar_findings *all, size_t type,
+keep(struct ar_study *study, const struct ar_winners *all, size_t type,
      const struct ar_rules *rules)
 {
     int status = AR_EXIT_DONE;
@@ -67,7 +67,7 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
         const struct ar_clause *const clause = rules ? ar_rules_match(rules, request) : NULL;
         const struct ar_choice *const match = clause ? &clause->choice
                                               : !rules && type > 0
-                                                  ? &ar_findings_at(all, 0, i)->choice
+                                                  ? &ar_winners_at(all, 0, i)->choice
                                                   : NULL;
         struct ar_choice choice;
         if (match && match->kind != AR_CHOICE_AUTO)
@@ -84,11 +84,11 @@ keep(struct ar_study *study, const struct ar_findings *all, size_t type,
 /* The findings whose passes are spread by more than AR_SPREAD_WIDE. */
 struct wide {
     size_t n, of;
-    struct ar_finding widest;
+    struct ar_winner widest;
 };
 
 static void
-note_spread(struct wide *wide, const struct ar_finding *found)
+note_spread(struct wide *wide, const struct ar_winner *found)
 {
     wide->of++;
     wide->n += found->time.spread > AR_SPREAD_WIDE;
@@ -99,7 +99,7 @@ note_spread(struct wide *wide, const struct ar_finding *found)
 static void
 warn_of(const struct wide *wide)
 {
-    const struct ar_finding *const f = &wide->widest;
+    const struct ar_winner *const f = &wide->widest;
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], most[AR_NUMBER_TEXT];
     if (wide->n > 0)
         fprintf(stderr,
@@ -113,7 +113,7 @@ warn_of(const struct wide *wide)
 
 /* Too few passes tell nothing: what stays is not replaced then. */
 static void
-keep_unless_sure(struct ar_finding *found)
+keep_unless_sure(struct ar_winner *found)
 {
     if (!isnan(found->time.low))
         return;
@@ -123,7 +123,7 @@ keep_unless_sure(struct ar_finding *found)
 }
 
 static void
-print_finding(const struct ar_finding *f, const char *type)
+print_finding(const struct ar_winner *f, const char *type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
     char interval[AR_INTERVAL_TEXT];
@@ -141,15 +141,15 @@ print_finding(const struct ar_finding *f, const char *type)
 static void
 conclude(struct progress *progress, const struct ar_study *study, size_t type)
 {
-    struct ar_findings *const all = &progress->all;
+    struct ar_winners *const all = &progress->all;
     struct wide wide = {0};
     all->ntypes = type + 1;
     for (size_t i = 0; i < study->nsizes; i++) {
-        struct ar_finding *const found = ar_findings_at(all, type, i);
+        struct ar_winner *const found = ar_winners_at(all, type, i);
         ar_study_find(found, &study->sizes[i],
-                      type == 0 && i > 0 ? &ar_findings_at(all, 0, i - 1)->choice : NULL);
+                      type == 0 && i > 0 ? &ar_winners_at(all, 0, i - 1)->choice : NULL);
         keep_unless_sure(found);
-        if (!ar_finding_is_known(found)) {
+        if (!ar_winner_is_known(found)) {
             progress->unknown++;
             continue;
         }
@@ -163,7 +163,7 @@ conclude(struct progress *progress, const struct ar_study *study, size_t type)
 }
 
 static void
-print_comparison(const struct ar_finding *f)
+print_comparison(const struct ar_winner *f)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
     char us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT];
@@ -198,9 +198,9 @@ judge(const struct progress *progress, const struct ar_study *study)
         printf("%8s %10s %16s  %-28s %10s %16s  %-28s %10s\n", "size", "rules us", "95 %", "ran",
                "best us", "95 %", "best of all others", "native us");
         for (size_t i = 0; i < study->nsizes; i++) {
-            struct ar_finding found;
+            struct ar_winner found;
             ar_study_compare(&found, &study->sizes[i]);
-            if (!ar_finding_is_known(&found)) {
+            if (!ar_winner_is_known(&found)) {
                 unknown++;
                 continue;
             }
@@ -309,10 +309,10 @@ check(struct progress *progress)
 static int
 write_result(const struct progress *progress, const char *command)
 {
-    const struct ar_findings *const all = &progress->all;
+    const struct ar_winners *const all = &progress->all;
     if (progress->rank != 0)
         return AR_EXIT_DONE;
-    const int error = ar_findings_write(all, command);
+    const int error = ar_winners_write(all, command);
     if (error) {
         fprintf(stderr, "allreduce tune: cannot write %s: %s\n",
                 all->tune->output ? all->tune->output : "stdout", strerror(error));
@@ -326,11 +326,11 @@ write_result(const struct progress *progress, const char *command)
 
 /* Is a size of any type known? */
 static bool
-is_any_known(const struct ar_findings *all)
+is_any_known(const struct ar_winners *all)
 {
     bool any = false;
     for (size_t i = 0; i < all->ntypes * all->tune->sizes.n; i++)
-        any |= ar_finding_is_known(&all->of[i]);
+        any |= ar_winner_is_known(&all->of[i]);
     return any;
 }
 
@@ -340,7 +340,7 @@ static int
 keep_rest(struct progress *progress, const struct ar_tune_state *state, int status,
           const char *command)
 {
-    struct ar_findings *const all = &progress->all;
+    struct ar_winners *const all = &progress->all;
     char kept[PATH_MAX + 256];
     const bool any = is_any_known(all);
     snprintf(all->incomplete, sizeof all->incomplete, "%s after %zu of %zu visits",
@@ -363,14 +363,14 @@ keep_rest(struct progress *progress, const struct ar_tune_state *state, int stat
 static int
 tune(struct progress *progress, const char *command)
 {
-    struct ar_findings *const all = &progress->all;
+    struct ar_winners *const all = &progress->all;
     struct ar_tune_state state;
     char job[2 * AR_PROVENANCE_TEXT];
     int status = AR_EXIT_DONE;
     all->of = calloc(all->tune->ntypes * all->tune->sizes.n, sizeof *all->of);
     if (!all->of)
         return AR_EXIT_FAILED;
-    ar_findings_describe(all, job, sizeof job);
+    ar_winners_describe(all, job, sizeof job);
     ar_tune_state_open(&state, all->tune, job);
     for (size_t t = 0; t < all->tune->ntypes && !status; t++)
         status = study_type(progress, &state, t, NULL);

@@ -30,23 +30,23 @@ void ar_tune_read(struct ar_tune *tune, int argc, char **argv);
 void ar_tune_fini(struct ar_tune *tune);
 
 /* What was found, tune->ntypes x sizes of it. */
-struct ar_findings {
+struct ar_winners {
     const struct ar_tune *tune;
     struct ar_place_of_ranks places;
     int nranks;
-    struct ar_finding *of; /* owned; type by type */
-    size_t ntypes;         /* of which something was found; fewer than asked for after a signal */
-    char incomplete[96];   /* how far it came, where it was interrupted or the budget was over; "":
-                              to the end */
+    struct ar_winner *of; /* owned; type by type */
+    size_t ntypes;        /* of which something was found; fewer than asked for after a signal */
+    char incomplete[96];  /* how far it came, where it was interrupted or the budget was over; "":
+                             to the end */
 };
 
-struct ar_finding *ar_findings_at(const struct ar_findings *all, size_t type, size_t size);
+struct ar_winner *ar_winners_at(const struct ar_winners *all, size_t type, size_t size);
 
 /* What tells one machine and job from another, in a line of "name=value; ...".  Cut to room. */
-void ar_findings_describe(const struct ar_findings *all, char *text, size_t room);
+void ar_winners_describe(const struct ar_winners *all, char *text, size_t room);
 
 /* Writes the rules file.  0, or errno. */
-int ar_findings_write(const struct ar_findings *all, const char *command);
+int ar_winners_write(const struct ar_winners *all, const char *command);
 
 /* The rules of the file to check, which rank 0 reads, on all ranks.  Collective.  An enum ar_exit,
  * having said why. */

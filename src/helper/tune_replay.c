@@ -26,7 +26,7 @@ struct replay {
     struct ar_rules *rules; /* to check; NULL: some are to be found.  Owned */
     /* Of each of the profile's calls what was found, and where the ranks were on which it was
      * (0 nodes: nowhere yet).  Owned. */
-    struct ar_finding *found;
+    struct ar_winner *found;
     struct ar_place_of_ranks *at;
     struct ar_place_of_ranks places; /* of the world's */
     struct ar_tune_state state;
@@ -113,7 +113,7 @@ static int
 study(struct replay *replay, MPI_Comm comm, const struct ar_profiled *calls, size_t n, double end)
 {
     static const struct ar_node_places as_they_are = {0};
-    struct ar_finding *const found = &replay->found[calls - replay->profile.calls];
+    struct ar_winner *const found = &replay->found[calls - replay->profile.calls];
     const struct ar_place_of_ranks places = ar_study_places(comm);
     struct ar_measurement m;
     struct ar_study study = {0};
@@ -182,7 +182,7 @@ struct saving {
 };
 
 static bool
-is_faster(const struct ar_finding *found)
+is_faster(const struct ar_winner *found)
 {
     return found->gain.low > 0;
 }
@@ -194,11 +194,11 @@ sum_up(const struct replay *replay)
 {
     struct saving sum = {.median = 0};
     for (size_t i = 0; i < replay->profile.n; i++) {
-        const struct ar_finding *const found = &replay->found[i];
+        const struct ar_winner *const found = &replay->found[i];
         const double calls = replay->profile.calls[i].calls;
-        if (ar_finding_is_known(found))
+        if (ar_winner_is_known(found))
             sum.kept += calls * found->kept_time.median;
-        if (!ar_finding_is_known(found) || isnan(found->gain.low)) {
+        if (!ar_winner_is_known(found) || isnan(found->gain.low)) {
             sum.nunknown++;
             continue;
         }
@@ -222,7 +222,7 @@ print_table(FILE *to, const char *mark, const struct replay *replay)
     bool is_mean = false;
     for (size_t i = 0; i < replay->profile.n; i++) {
         const struct ar_profiled *const calls = &replay->profile.calls[i];
-        const struct ar_finding *const f = &replay->found[i];
+        const struct ar_winner *const f = &replay->found[i];
         char size[AR_SIZE_TEXT], seconds[AR_NUMBER_TEXT], ran[AR_NUMBER_TEXT], us[AR_NUMBER_TEXT];
         char best[AR_CHOICE_TEXT], what[128], gain[AR_INTERVAL_TEXT];
         snprintf(what, sizeof what, "%s %s", ar_named_name(calls->type), ar_op_name(calls->op));
@@ -234,7 +234,7 @@ print_table(FILE *to, const char *mark, const struct replay *replay)
                 calls->place == AR_IN_PLACE        ? "yes"
                 : calls->place == AR_PLACE_UNKNOWN ? "unknown: no"
                                                    : "no");
-        if (!ar_finding_is_known(f)) {
+        if (!ar_winner_is_known(f)) {
             fprintf(to, " not measured: no time was left\n");
             continue;
         }
@@ -437,9 +437,9 @@ static void
 open_state(struct replay *replay)
 {
     char job[2 * AR_PROVENANCE_TEXT];
-    const struct ar_findings all = {
+    const struct ar_winners all = {
         .tune = replay->tune, .places = replay->places, .nranks = replay->nranks};
-    ar_findings_describe(&all, job, sizeof job);
+    ar_winners_describe(&all, job, sizeof job);
     const size_t length = strlen(job);
     snprintf(job + length, sizeof job - length, "; replayed");
     if (!replay->rules)

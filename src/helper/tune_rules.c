@@ -16,14 +16,14 @@
 #include "report/clock.h"
 #include "select/number.h"
 
-struct ar_finding *
-ar_findings_at(const struct ar_findings *all, size_t type, size_t size)
+struct ar_winner *
+ar_winners_at(const struct ar_winners *all, size_t type, size_t size)
 {
     return &all->of[type * all->tune->sizes.n + size];
 }
 
 void
-ar_findings_describe(const struct ar_findings *all, char *text, size_t room)
+ar_winners_describe(const struct ar_winners *all, char *text, size_t room)
 {
     char job[AR_PROVENANCE_TEXT], host[64] = "";
     gethostname(host, sizeof host - 1);
@@ -36,7 +36,7 @@ ar_findings_describe(const struct ar_findings *all, char *text, size_t room)
 
 /* Where the rule of one size ends: at a power of two about half-way to the next. */
 static size_t
-end_of(const struct ar_findings *all, size_t size)
+end_of(const struct ar_winners *all, size_t size)
 {
     const struct ar_sizes *const sizes = &all->tune->sizes;
     if (size + 1 == sizes->n)
@@ -49,11 +49,11 @@ end_of(const struct ar_findings *all, size_t size)
 /* Do two neighbouring sizes have the same rule?  For a type after the first only if those of the
  * first type have, too. */
 static bool
-are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
+are_alike(const struct ar_winners *all, size_t type, size_t size, size_t other)
 {
-    const struct ar_finding *const a = ar_findings_at(all, type, size);
-    const struct ar_finding *const b = ar_findings_at(all, type, other);
-    return ar_finding_is_known(a) && ar_finding_is_known(b) &&
+    const struct ar_winner *const a = ar_winners_at(all, type, size);
+    const struct ar_winner *const b = ar_winners_at(all, type, other);
+    return ar_winner_is_known(a) && ar_winner_is_known(b) &&
            ar_choice_equals(&a->choice, &b->choice) &&
            (type == 0 || are_alike(all, 0, size, other));
 }
@@ -61,7 +61,7 @@ are_alike(const struct ar_findings *all, size_t type, size_t size, size_t other)
 /* Writes the clauses of one type, one for neighbouring sizes with the same choice.  A type after
  * the first gets only those that differ from the first's.  Sizes that are not known get none. */
 static void
-write_clauses(FILE *to, const struct ar_findings *all, size_t type)
+write_clauses(FILE *to, const struct ar_winners *all, size_t type)
 {
     const struct ar_named *const named = ar_named_at(all->tune->types[type]);
     const struct ar_request request = {.nranks = all->nranks,
@@ -71,14 +71,14 @@ write_clauses(FILE *to, const struct ar_findings *all, size_t type)
     const unsigned asks = (type > 0 ? AR_TRAIT_TYPE : 0) |
                           (all->places.nodes > 1 ? AR_TRAIT_NODES | AR_TRAIT_PER_NODE : 0);
     for (size_t first = 0, last; first < all->tune->sizes.n; first = last + 1) {
-        const struct ar_finding *const found = ar_findings_at(all, type, first);
-        const struct ar_finding *const of_all = ar_findings_at(all, 0, first);
+        const struct ar_winner *const found = ar_winners_at(all, type, first);
+        const struct ar_winner *const of_all = ar_winners_at(all, 0, first);
         last = first;
         while (last + 1 < all->tune->sizes.n && are_alike(all, type, last + 1, first))
             last++;
-        const bool is_told = type > 0 && ar_finding_is_known(of_all) &&
+        const bool is_told = type > 0 && ar_winner_is_known(of_all) &&
                              ar_choice_equals(&of_all->choice, &found->choice);
-        if (is_told || !ar_finding_is_known(found))
+        if (is_told || !ar_winner_is_known(found))
             continue;
         ar_rules_clause_write(to, &found->choice, first == 0 ? 0 : end_of(all, first - 1),
                               end_of(all, last), &request, asks);
@@ -87,7 +87,7 @@ write_clauses(FILE *to, const struct ar_findings *all, size_t type)
 }
 
 static void
-write_table(FILE *to, const struct ar_findings *all, size_t type)
+write_table(FILE *to, const struct ar_winners *all, size_t type)
 {
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], next[AR_CHOICE_TEXT];
     char us[AR_NUMBER_TEXT], native_us[AR_NUMBER_TEXT], next_us[AR_NUMBER_TEXT];
@@ -98,9 +98,9 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
     fprintf(to, "# %6s %10s %16s %6s %10s  %-34s %10s %16s   %s\n", "size", "us", "95 %", "spread",
             "native", "fastest", "us", "95 %", "next");
     for (size_t i = 0; i < all->tune->sizes.n; i++) {
-        const struct ar_finding *const f = ar_findings_at(all, type, i);
+        const struct ar_winner *const f = ar_winners_at(all, type, i);
         const struct ar_estimate *const t = &f->time, *const n = &f->next_time;
-        if (!ar_finding_is_known(f))
+        if (!ar_winner_is_known(f))
             continue;
         char interval[AR_INTERVAL_TEXT], next_interval[AR_INTERVAL_TEXT], spread[AR_NUMBER_TEXT];
         snprintf(spread, sizeof spread, "%s%s", ar_percent_print(t->spread, us, sizeof us),
@@ -118,10 +118,10 @@ write_table(FILE *to, const struct ar_findings *all, size_t type)
 }
 
 static void
-write_rules(FILE *to, const struct ar_findings *all, const char *command)
+write_rules(FILE *to, const struct ar_winners *all, const char *command)
 {
     char job[3 * AR_PROVENANCE_TEXT], when[AR_DATE_TEXT];
-    ar_findings_describe(all, job, sizeof job);
+    ar_winners_describe(all, job, sizeof job);
     const size_t length = strlen(job);
     snprintf(job + length, sizeof job - length, "; date=%s; version=%s", ar_clock_date(when, false),
              PACKAGE_VERSION);
@@ -142,7 +142,7 @@ ar_tune_output_begin(struct ar_output *output, const struct ar_tune *tune)
 }
 
 int
-ar_findings_write(const struct ar_findings *all, const char *command)
+ar_winners_write(const struct ar_winners *all, const char *command)
 {
     struct ar_output output;
     const int error = ar_tune_output_begin(&output, all->tune);
