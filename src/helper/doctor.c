@@ -13,7 +13,7 @@
 #include "config/rank.h"
 
 void
-ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
+ar_find(struct ar_findings *findings, enum ar_severity verdict, const char *check,
         const char *advice, const char *text, ...)
 {
     char *told = NULL;
@@ -34,21 +34,21 @@ ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check
 /* --- what is printed --- */
 
 const char *
-ar_verdict_name(enum ar_verdict verdict)
+ar_severity_name(enum ar_severity verdict)
 {
     static const char *const names[] = {
-        [AR_VERDICT_OK] = "ok",
-        [AR_VERDICT_NOTE] = "note",
-        [AR_VERDICT_WARNING] = "warning",
-        [AR_VERDICT_WRONG] = "wrong",
+        [AR_SEVERITY_OK] = "ok",
+        [AR_SEVERITY_NOTE] = "note",
+        [AR_SEVERITY_WARNING] = "warning",
+        [AR_SEVERITY_WRONG] = "wrong",
     };
     return names[verdict];
 }
 
-enum ar_verdict
-ar_verdict_worst(const struct ar_findings *findings)
+enum ar_severity
+ar_severity_worst(const struct ar_findings *findings)
 {
-    enum ar_verdict worst = AR_VERDICT_OK;
+    enum ar_severity worst = AR_SEVERITY_OK;
     for (size_t i = 0; i < findings->n; i++)
         if (findings->finding[i].verdict > worst)
             worst = findings->finding[i].verdict;
@@ -64,7 +64,7 @@ print_text(const struct ar_findings *findings, size_t told)
     for (size_t i = told; i < findings->n; i++) {
         const struct ar_finding *const f = &findings->finding[i];
         printf("%s%-7s%s  %-9s  %s\n", ar_color_begin(stdout, colors[f->verdict]),
-               ar_verdict_name(f->verdict), ar_color_end(stdout), f->check, f->text);
+               ar_severity_name(f->verdict), ar_color_end(stdout), f->check, f->text);
         if (f->advice)
             printf("%20s-> %s\n", "", f->advice);
     }
@@ -131,7 +131,7 @@ ar_cli_doctor(int argc, char **argv)
         status = ar_findings_print_json(&findings) ? AR_EXIT_FAILED : AR_EXIT_DONE;
     else if (speaks)
         print_text(&findings, told);
-    if (ar_verdict_worst(&findings) == AR_VERDICT_WRONG)
+    if (ar_severity_worst(&findings) == AR_SEVERITY_WRONG)
         status = AR_EXIT_FAILED;
     for (size_t i = 0; i < findings.n; i++)
         free(findings.finding[i].text);

@@ -8,10 +8,10 @@
 #include "cores/cpus.h"
 #include "cores/quota.h"
 
-enum ar_verdict { AR_VERDICT_OK, AR_VERDICT_NOTE, AR_VERDICT_WARNING, AR_VERDICT_WRONG };
+enum ar_severity { AR_SEVERITY_OK, AR_SEVERITY_NOTE, AR_SEVERITY_WARNING, AR_SEVERITY_WRONG };
 
 struct ar_finding {
-    enum ar_verdict verdict;
+    enum ar_severity verdict;
     const char *check;  /* one word: what was looked at */
     char *text;         /* owned */
     const char *advice; /* what to do about it; NULL: nothing */
@@ -24,13 +24,13 @@ struct ar_findings {
 };
 
 /* Adds a finding; text as of printf.  A lack of memory ends the program. */
-void ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
+void ar_find(struct ar_findings *findings, enum ar_severity verdict, const char *check,
              const char *advice, const char *text, ...) __attribute__((format(printf, 5, 6)));
 
-const char *ar_verdict_name(enum ar_verdict verdict);
+const char *ar_severity_name(enum ar_severity verdict);
 
-/* That of the worst finding; AR_VERDICT_OK where there is none. */
-enum ar_verdict ar_verdict_worst(const struct ar_findings *findings);
+/* That of the worst finding; AR_SEVERITY_OK where there is none. */
+enum ar_severity ar_severity_worst(const struct ar_findings *findings);
 
 /* All on stdout, as one object; -1 where that fails (doctor_json.c). */
 int ar_findings_print_json(const struct ar_findings *findings);

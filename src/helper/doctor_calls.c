@@ -76,12 +76,12 @@ ar_doctor_examine_calls(struct ar_findings *findings, const char *root)
             continue;
         const int error = errno;
         is_free = false;
-        ar_find(findings, AR_VERDICT_WARNING, "kernel", calls[i].advice, "%s is refused%s: %s",
+        ar_find(findings, AR_SEVERITY_WARNING, "kernel", calls[i].advice, "%s is refused%s: %s",
                 calls[i].name, filtered ? " by a filter of system calls (seccomp)" : "",
                 strerror(error));
     }
     if (is_free)
-        ar_find(findings, AR_VERDICT_OK, "kernel", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "kernel", NULL,
                 "memfd_create, process_vm_readv and sched_setaffinity are allowed%s",
                 filtered ? ", by a filter of system calls (seccomp)" : "");
 }

@@ -282,20 +282,20 @@ ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_tol
         "let the launcher give each rank a core of its own: mpiexec -bind-to core, or srun "
         "--cpu-bind=cores";
     static const struct {
-        enum ar_verdict verdict;
+        enum ar_severity verdict;
         const char *advice;
     } kinds[] = {
         [AR_BINDING_CROWDED] =
-            {AR_VERDICT_WARNING,
+            {AR_SEVERITY_WARNING,
              "start no more ranks than there are cores, and let the launcher give each rank a core "
              "of its own: mpiexec -bind-to core, or srun --cpu-bind=cores"},
-        [AR_BINDING_THREADS] = {AR_VERDICT_WARNING, bind},
-        [AR_BINDING_FULL] = {AR_VERDICT_NOTE, "two ranks on one core share its execution units: "
-                                              "try whether one rank per core is just as fast"},
-        [AR_BINDING_NONE] = {AR_VERDICT_NOTE,
+        [AR_BINDING_THREADS] = {AR_SEVERITY_WARNING, bind},
+        [AR_BINDING_FULL] = {AR_SEVERITY_NOTE, "two ranks on one core share its execution units: "
+                                               "try whether one rank per core is just as fast"},
+        [AR_BINDING_NONE] = {AR_SEVERITY_NOTE,
                              "bind the ranks, so that each stays near its cache and the library "
                              "knows which ranks are near each other: mpiexec -bind-to core"},
-        [AR_BINDING_SOUND] = {AR_VERDICT_OK, NULL},
+        [AR_BINDING_SOUND] = {AR_SEVERITY_OK, NULL},
     };
     ar_find(findings, kinds[told->binding].verdict, "binding", kinds[told->binding].advice, "%s",
             told->text);
@@ -347,7 +347,7 @@ ar_doctor_tell_quota(struct ar_findings *findings, const char *host,
 {
     const bool is_crowded = told->ranks > told->quota;
     if (told->quota > 0)
-        ar_find(findings, is_crowded ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "quota",
+        ar_find(findings, is_crowded ? AR_SEVERITY_WARNING : AR_SEVERITY_NOTE, "quota",
                 "start no more ranks than that, or raise the limit (docker: --cpus; Kubernetes: "
                 "limits.cpu; systemd: CPUQuota)",
                 "%s%sa cgroup limits %d rank%s to the time of %d of %d CPUs", host ? host : "",
@@ -380,15 +380,15 @@ ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy,
 {
     const char *const at = host ? host : "", *const colon = host ? ": " : "";
     if (busy < 0)
-        ar_find(findings, AR_VERDICT_NOTE, "load", NULL,
+        ar_find(findings, AR_SEVERITY_NOTE, "load", NULL,
                 "%s%s/proc/stat does not show what other processes do", at, colon);
     else if (busy > AR_QUIET_CPUS)
         ar_find(
-            findings, AR_VERDICT_WARNING, "load",
+            findings, AR_SEVERITY_WARNING, "load",
             "ranks wait for cores that other processes use: do not rely on what is measured now",
             "%s%sother processes keep %.1f of %d CPU%s busy", at, colon, busy, cpus,
             ar_plural((size_t)cpus));
     else
-        ar_find(findings, AR_VERDICT_OK, "load", NULL, "%s%sno other process uses these CPUs", at,
+        ar_find(findings, AR_SEVERITY_OK, "load", NULL, "%s%sno other process uses these CPUs", at,
                 colon);
 }

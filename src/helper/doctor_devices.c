@@ -117,23 +117,23 @@ ar_doctor_examine_devices(struct ar_findings *findings, const char *root, const 
     const int n = list_devices(&there, root);
     const bool has_runtime = libraries && list_runtimes(&loaded, libraries);
     if (has_runtime && n > 0)
-        ar_find(findings, AR_VERDICT_NOTE, "device",
+        ar_find(findings, AR_SEVERITY_NOTE, "device",
                 "the MPI library must support device memory: see ompi_info (Open MPI) or "
                 "mpichversion (MPICH)",
                 "GPUs: %s; the program loads %s: calls with device memory go to the MPI library's "
                 "own allreduce",
                 devices, loads);
     else if (has_runtime)
-        ar_find(findings, AR_VERDICT_WARNING, "device",
+        ar_find(findings, AR_SEVERITY_WARNING, "device",
                 "in a container: docker --gpus all, apptainer --nv or --rocm; under Slurm: --gpus",
                 "the program loads %s, but there is no GPU here", loads);
     else if (n > 0)
-        ar_find(findings, AR_VERDICT_OK, "device", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "device", NULL,
                 "GPUs: %s; %s; a runtime that is loaded later is found, too", devices,
                 libraries ? "the program is not linked to a runtime for them"
                           : "name a program to see which runtime it loads");
     else
-        ar_find(findings, AR_VERDICT_OK, "device", NULL, "no GPU%s",
+        ar_find(findings, AR_SEVERITY_OK, "device", NULL, "no GPU%s",
                 libraries ? ", and the program is not linked to a runtime for one" : "");
 }
 
@@ -158,10 +158,10 @@ ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root)
     const bool has_device = access(device, F_OK) == 0;
     const char *const lacks = xpmem_lacks(has_device, library, device);
     if (!lacks)
-        ar_find(findings, AR_VERDICT_OK, "xpmem", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "xpmem", NULL,
                 "ranks of a node can read each other's buffers in place: shm(copy=in_place)");
     else if (library || has_device)
-        ar_find(findings, AR_VERDICT_NOTE, "xpmem",
+        ar_find(findings, AR_SEVERITY_NOTE, "xpmem",
                 "only shm(copy=in_place) needs the library and a " AR_XPMEM_DEVICE
                 " that the user may read and write",
                 "%s: ranks of a node copy through slots", lacks);

@@ -49,11 +49,11 @@ examine_launcher(struct ar_findings *findings, int nranks)
         return;
     const bool is_wrong = ar_launcher_splits(AR_MPI_FAMILY, nranks, why, sizeof why);
     if (is_wrong && !is_told(findings, why))
-        ar_find(findings, AR_VERDICT_WRONG, "launcher", NULL, "%s", why);
+        ar_find(findings, AR_SEVERITY_WRONG, "launcher", NULL, "%s", why);
     else if (!is_wrong)
-        ar_find(findings, AR_VERDICT_OK, "launcher", NULL, "%s, MPI_COMM_WORLD of size %d",
+        ar_find(findings, AR_SEVERITY_OK, "launcher", NULL, "%s, MPI_COMM_WORLD of size %d",
                 launcher.title, nranks);
-    ar_find(findings, AR_VERDICT_OK, "MPI", NULL, "%s", version);
+    ar_find(findings, AR_SEVERITY_OK, "MPI", NULL, "%s", version);
 }
 
 /* --- cores --- */
@@ -128,7 +128,7 @@ examine_nodes(struct ar_findings *findings, MPI_Comm node, int rank, int nranks)
         rank == 0 ? ar_cli_need_memory(malloc((size_t)nodes * sizeof *all)) : NULL;
     MPI_Gather(&told, (int)sizeof told, MPI_BYTE, all, (int)sizeof told, MPI_BYTE, 0, heads);
     if (all)
-        ar_find(findings, AR_VERDICT_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,
+        ar_find(findings, AR_SEVERITY_OK, "nodes", NULL, "%d rank%s on %d node%s", nranks,
                 ar_plural((size_t)nranks), nodes, ar_plural((size_t)nodes));
     for (int i = 0; all && i < nodes; i++) {
         ar_doctor_tell_binding(findings, &all[i].binding);
@@ -156,7 +156,7 @@ examine_arena(struct ar_findings *findings, MPI_Comm node)
         ar_piece_return(&piece);
     ar_reduce_all(&fails, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && fails)
-        ar_find(findings, AR_VERDICT_WARNING, "memory",
+        ar_find(findings, AR_SEVERITY_WARNING, "memory",
                 "containers of one node: let them share /dev/shm (docker: --ipc=host), or the PID "
                 "namespace",
                 "%d ranks cannot share memory with the others of their node", fails);
@@ -199,7 +199,7 @@ compare_machine(struct ar_findings *findings, const char *title, const struct ar
         return;
     char said[AR_NUMBER_TEXT], found[AR_NUMBER_TEXT];
     const bool differs = told > ELSEWHERE * ns || ns > ELSEWHERE * told;
-    ar_find(findings, differs ? AR_VERDICT_WARNING : AR_VERDICT_OK, "machine",
+    ar_find(findings, differs ? AR_SEVERITY_WARNING : AR_SEVERITY_OK, "machine",
             differs ? "allreduce model measures this machine and writes a file" : NULL,
             "ALLREDUCE_MODEL (%s) says %s for a short message %s, but here it takes %s", title,
             ar_time_print(told, said, sizeof said), where, ar_time_print(ns, found, sizeof found));
@@ -211,7 +211,7 @@ examine_message(struct ar_findings *findings, const struct ar_machine *machine, 
 {
     const bool is_slow = ns > SLOW_NS;
     char time[AR_NUMBER_TEXT];
-    ar_find(findings, is_slow ? AR_VERDICT_WARNING : AR_VERDICT_OK, "messages",
+    ar_find(findings, is_slow ? AR_SEVERITY_WARNING : AR_SEVERITY_OK, "messages",
             !is_slow  ? NULL
             : is_near ? "ranks share cores, or MPI's own shared memory does not work"
                       : "the MPI library uses TCP: check whether it was built for this network",
@@ -253,10 +253,10 @@ examine_rules(struct ar_findings *findings, const struct ar_config *config, int 
     if (!config->tuned)
         return;
     if (ar_provenance_differs(text, config->tuned, nranks))
-        ar_find(findings, AR_VERDICT_WARNING, "rules", "allreduce tune makes new ones",
+        ar_find(findings, AR_SEVERITY_WARNING, "rules", "allreduce tune makes new ones",
                 "the rules of ALLREDUCE_RULES were tuned elsewhere: %s", text);
     else
-        ar_find(findings, AR_VERDICT_OK, "rules", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "rules", NULL,
                 "the rules of ALLREDUCE_RULES were tuned on a machine like this one, for %d ranks",
                 nranks);
 }
@@ -286,7 +286,7 @@ examine_communicators(struct ar_findings *findings, int rank)
         MPI_Comm_free(&made[i]);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     if (rank == 0)
-        ar_find(findings, n < SOME_COMMUNICATORS ? AR_VERDICT_WARNING : AR_VERDICT_OK, "limits",
+        ar_find(findings, n < SOME_COMMUNICATORS ? AR_SEVERITY_WARNING : AR_SEVERITY_OK, "limits",
                 n < SOME_COMMUNICATORS ? "a program with many communicators may fail here" : NULL,
                 "%s%d communicators can be made", n < SOME_COMMUNICATORS ? "only " : "", n);
 }
@@ -304,7 +304,7 @@ ar_doctor_examine_job(struct ar_findings *findings)
     if (rank == 0 && ar_rank_in_job() == 0) {
         examine_launcher(findings, nranks);
         if (ar_devices_are_loaded())
-            ar_find(findings, AR_VERDICT_OK, "device", NULL,
+            ar_find(findings, AR_SEVERITY_OK, "device", NULL,
                     "the MPI library, or a preload, has loaded a runtime for GPUs");
     }
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);

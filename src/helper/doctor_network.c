@@ -71,10 +71,10 @@ look_at_port(struct network *net, struct ar_findings *findings, const char *card
     net->ports++;
     if (strstr(state, "ACTIVE")) {
         net->active++;
-        ar_find(findings, AR_VERDICT_OK, "network", NULL, "%s port %d (%s) is up, %s", card, port,
+        ar_find(findings, AR_SEVERITY_OK, "network", NULL, "%s port %d (%s) is up, %s", card, port,
                 *kind ? kind : "InfiniBand", rate);
     } else {
-        ar_find(findings, AR_VERDICT_WARNING, "network",
+        ar_find(findings, AR_SEVERITY_WARNING, "network",
                 "check ibstat, the cable and, on InfiniBand, the subnet manager; a port that is "
                 "not needed does no harm",
                 "%s port %d (%s) is down: state %s, physically %s", card, port,
@@ -125,11 +125,11 @@ tell_links(const struct network *net, struct ar_findings *findings)
     static const char advice[] = "ranks on several nodes need a network: in a container, give it "
                                  "the host's (docker: --network=host)";
     if (net->up > 0 || net->active > 0)
-        ar_find(findings, AR_VERDICT_OK, "network", NULL, "%s",
+        ar_find(findings, AR_SEVERITY_OK, "network", NULL, "%s",
                 net->links > 0 ? net->list.text : "no Ethernet");
     else
-        ar_find(findings, net->nodes > 1 ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "network", advice,
-                "only the loopback interface is up%s%s", net->links > 0 ? ": " : "",
+        ar_find(findings, net->nodes > 1 ? AR_SEVERITY_WARNING : AR_SEVERITY_NOTE, "network",
+                advice, "only the loopback interface is up%s%s", net->links > 0 ? ": " : "",
                 net->list.text);
 }
 
@@ -194,10 +194,11 @@ judge_transport(const struct network *net, struct ar_findings *findings, const c
 {
     const int tcp = count_among(value, by_tcp), rdma = count_among(value, by_rdma);
     if (tcp > 0 && rdma == 0 && net->active > 0 && !strstr(value, "all"))
-        ar_find(findings, AR_VERDICT_WARNING, "network", "unset it, and let the MPI library choose",
+        ar_find(findings, AR_SEVERITY_WARNING, "network",
+                "unset it, and let the MPI library choose",
                 "%s=%s sends messages by TCP, though a faster network is up", name, value);
     else if (rdma > 0 && tcp == 0 && net->active == 0 && net->ports == 0)
-        ar_find(findings, AR_VERDICT_WARNING, "network",
+        ar_find(findings, AR_SEVERITY_WARNING, "network",
                 "unset it, or start the job on nodes that have such a card",
                 "%s=%s, but no card for it is in /sys/class/infiniband", name, value);
 }
@@ -214,7 +215,7 @@ judge_devices(const struct network *net, struct ar_findings *findings, const cha
         snprintf(device, sizeof device, " %.*s ", (int)word, value);
         if (word > 0 && !memchr(value, '/', word) && strcmp(device, " all ") != 0 &&
             strcmp(device, " lo ") != 0 && !strstr(net->names, device))
-            ar_find(findings, AR_VERDICT_WARNING, "network",
+            ar_find(findings, AR_SEVERITY_WARNING, "network",
                     "name one that exists, or unset the variable",
                     "%s names %.*s, which this node does not have", name, (int)word, value);
         value += length + (value[length] != '\0');
@@ -238,7 +239,7 @@ examine_settings(const struct network *net, struct ar_findings *findings)
         else if (variables[i].kind == KIND_DEVICE)
             judge_devices(net, findings, variables[i].name, value);
     }
-    ar_find(findings, AR_VERDICT_OK, "network", NULL,
+    ar_find(findings, AR_SEVERITY_OK, "network", NULL,
             text.length ? "the environment tells MPI: %s"
                         : "the environment lets MPI choose the network%s",
             list);
@@ -252,7 +253,7 @@ examine_memlock(const struct network *net, struct ar_findings *findings)
     struct rlimit locked;
     if (net->active > 0 && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
         locked.rlim_cur < LEAST_LOCKED)
-        ar_find(findings, AR_VERDICT_WARNING, "limits",
+        ar_find(findings, AR_SEVERITY_WARNING, "limits",
                 "set ulimit -l unlimited, also where the launcher starts its ranks "
                 "(/etc/security/limits.conf, LimitMEMLOCK of its service)",
                 "only %llu KiB of memory may be locked: RDMA needs more",
@@ -265,7 +266,7 @@ ar_doctor_examine_network(struct ar_findings *findings, const char *root, int no
     char links[512];
     struct network net = {.root = root, .nodes = nodes, .names = " "};
     if (nodes == 1) {
-        ar_find(findings, AR_VERDICT_OK, "network", NULL, "not needed: all ranks are on one node");
+        ar_find(findings, AR_SEVERITY_OK, "network", NULL, "not needed: all ranks are on one node");
         return;
     }
     ar_text_init(&net.list, links, sizeof links);

@@ -32,23 +32,23 @@ examine_settings(struct ar_findings *findings, bool is_in_job)
     if (!config)
         return;
     if (config->broken)
-        ar_find(findings, config->error ? AR_VERDICT_WRONG : AR_VERDICT_WARNING, "settings",
+        ar_find(findings, config->error ? AR_SEVERITY_WRONG : AR_SEVERITY_WARNING, "settings",
                 config->error ? "the job would end in its first allreduce; with ALLREDUCE_STRICT=0 "
                                 "all its calls would run native"
                               : "all calls run native",
                 "%s", config->problem);
     else if (*config->strange)
-        ar_find(findings, AR_VERDICT_WARNING, "settings",
+        ar_find(findings, AR_SEVERITY_WARNING, "settings",
                 "see allreduce(7) for the variables that exist",
                 "ignored, because this library has no such variable: %s", config->strange);
     else
-        ar_find(findings, AR_VERDICT_OK, "settings", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "settings", NULL,
                 "all ALLREDUCE_ variables are understood");
     while ((name = ar_config_next_unused(config, &i, &advice)))
-        ar_find(findings, AR_VERDICT_NOTE, "settings", advice,
+        ar_find(findings, AR_SEVERITY_NOTE, "settings", advice,
                 "%s is set but not used for MPI_Allreduce", name);
     if (config->tuned && !is_in_job) /* else see doctor_job.c */
-        ar_find(findings, AR_VERDICT_NOTE, "rules",
+        ar_find(findings, AR_SEVERITY_NOTE, "rules",
                 "start the doctor with the launcher, so that it can compare that with this job",
                 "the rules of ALLREDUCE_RULES were tuned on: %s", config->tuned);
     ar_config_destroy(config);
@@ -72,21 +72,21 @@ examine_entry(struct ar_findings *findings, const char *entry)
 {
     const char *const found = strchr(entry, '/') ? NULL : preloaded(entry);
     if (found)
-        ar_find(findings, AR_VERDICT_OK, "preload", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "preload", NULL,
                 "LD_PRELOAD has %s, where the dynamic linker finds %s", entry, found);
     else if (strchr(entry, '$'))
-        ar_find(findings, AR_VERDICT_NOTE, "preload", NULL,
+        ar_find(findings, AR_SEVERITY_NOTE, "preload", NULL,
                 "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
     else if (!strchr(entry, '/'))
-        ar_find(findings, AR_VERDICT_WRONG, "preload",
+        ar_find(findings, AR_SEVERITY_WRONG, "preload",
                 "give its full path; the program would run without it",
                 "LD_PRELOAD has the bare name %s, which the dynamic linker does not find", entry);
     else if (access(entry, R_OK))
-        ar_find(findings, AR_VERDICT_WRONG, "preload",
+        ar_find(findings, AR_SEVERITY_WRONG, "preload",
                 "give the path of a file that exists; the program would run without it",
                 "LD_PRELOAD has %s: %s", entry, strerror(errno));
     else
-        ar_find(findings, AR_VERDICT_OK, "preload", NULL, "LD_PRELOAD has %s", entry);
+        ar_find(findings, AR_SEVERITY_OK, "preload", NULL, "LD_PRELOAD has %s", entry);
 }
 
 static void
@@ -117,10 +117,10 @@ examine_fit(struct ar_findings *findings, const struct ar_executable *program, c
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
     if (refused || length > 0)
-        ar_find(findings, refused ? AR_VERDICT_WRONG : AR_VERDICT_NOTE, "program", NULL, "%s",
+        ar_find(findings, refused ? AR_SEVERITY_WRONG : AR_SEVERITY_NOTE, "program", NULL, "%s",
                 text);
     else
-        ar_find(findings, AR_VERDICT_OK, "program", NULL, "%s takes the library", program->path);
+        ar_find(findings, AR_SEVERITY_OK, "program", NULL, "%s takes the library", program->path);
     free(text);
 }
 
@@ -165,13 +165,13 @@ examine_program(struct ar_findings *findings, const char *name)
     struct ar_executable program, module;
     char *const library = ar_preload_find();
     if (library)
-        ar_find(findings, AR_VERDICT_OK, "library", NULL, "%s", library);
+        ar_find(findings, AR_SEVERITY_OK, "library", NULL, "%s", library);
     else
-        ar_find(findings, AR_VERDICT_WRONG, "library", "give allreduce run --library FILE",
+        ar_find(findings, AR_SEVERITY_WRONG, "library", "give allreduce run --library FILE",
                 AR_PRELOAD_NAME " is not where it was installed");
     const int error = name ? ar_executable_examine(&program, name) : 0;
     if (error)
-        ar_find(findings, AR_VERDICT_WRONG, "program", NULL, "%s: %s", name,
+        ar_find(findings, AR_SEVERITY_WRONG, "program", NULL, "%s: %s", name,
                 error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error));
     if (error || !name || !library) {
         ar_doctor_examine_devices(findings, "", NULL);
@@ -207,7 +207,7 @@ examine_cores(struct ar_findings *findings)
                         ar_cpu_level_name((enum ar_cpu_level)level), ar_plural((size_t)n));
     }
     const int cpus = ar_cpus_count(&mine.cpus);
-    ar_find(findings, AR_VERDICT_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",
+    ar_find(findings, AR_SEVERITY_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",
             sysconf(_SC_NPROCESSORS_ONLN), levels, cpus);
     const struct ar_quota_told quota = ar_doctor_judge_quota(&mine, 1);
     ar_doctor_tell_quota(findings, NULL, &quota);
@@ -219,7 +219,7 @@ static void
 examine_host(struct ar_findings *findings)
 {
     if (ar_boot_hash() == 0)
-        ar_find(findings, AR_VERDICT_NOTE, "host",
+        ar_find(findings, AR_SEVERITY_NOTE, "host",
                 "if ranks are in several containers of a host that has fewer cores than ranks, set "
                 "ALLREDUCE_WAIT=sleep",
                 "the kernel's boot id is hidden, as in LXC and systemd-nspawn: ranks in other "
@@ -258,22 +258,23 @@ examine_shared_memory(struct ar_findings *findings)
     const unsigned long long mib =
         is_there ? (unsigned long long)room.f_bavail * room.f_frsize >> 20 : 0;
     if (error && named_error)
-        ar_find(findings, AR_VERDICT_WARNING, "memory",
+        ar_find(findings, AR_SEVERITY_WARNING, "memory",
                 "mount /proc and /dev/shm, and allow memfd_create; until then messages between the "
                 "ranks of a node go through MPI",
                 "cannot be shared: through /proc: %s; through /dev/shm: %s", strerror(error),
                 strerror(named_error));
     else if (error)
-        ar_find(findings, mib < ENOUGH_MIB ? AR_VERDICT_WARNING : AR_VERDICT_NOTE, "memory", larger,
+        ar_find(findings, mib < ENOUGH_MIB ? AR_SEVERITY_WARNING : AR_SEVERITY_NOTE, "memory",
+                larger,
                 "can be shared only through /dev/shm, which has %llu MiB free (through /proc: %s)",
                 mib, strerror(error));
     else if (named_error || mib < ENOUGH_MIB)
-        ar_find(findings, AR_VERDICT_NOTE, "memory", larger,
+        ar_find(findings, AR_SEVERITY_NOTE, "memory", larger,
                 "can be shared through /proc; an MPI library may need /dev/shm, too, which has "
                 "%llu MiB free%s%s",
                 mib, named_error ? ": " : "", named_error ? strerror(named_error) : "");
     else
-        ar_find(findings, AR_VERDICT_OK, "memory", NULL,
+        ar_find(findings, AR_SEVERITY_OK, "memory", NULL,
                 "can be shared, through /proc; /dev/shm has %llu MiB free", mib);
 }
 
@@ -286,9 +287,9 @@ examine_files(struct ar_findings *findings)
     ar_launcher_find(&launcher, NULL);
     const rlim_t enough = launcher.ranks > 960 ? (rlim_t)launcher.ranks + 64 : 1024;
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= enough)
-        ar_find(findings, AR_VERDICT_OK, "limits", NULL, "enough open files are allowed");
+        ar_find(findings, AR_SEVERITY_OK, "limits", NULL, "enough open files are allowed");
     else
-        ar_find(findings, AR_VERDICT_WARNING, "limits",
+        ar_find(findings, AR_SEVERITY_WARNING, "limits",
                 "set ulimit -n 4096, or more than the number of ranks; the launcher's daemons on "
                 "other nodes have limits of their own",
                 "only %llu open files are allowed", (unsigned long long)files.rlim_cur);

@@ -29,14 +29,14 @@ put(const char *name, const char *text)
 
 /* Stands for the doctor's own. */
 void
-ar_find(struct ar_findings *findings, enum ar_verdict verdict, const char *check,
+ar_find(struct ar_findings *findings, enum ar_severity verdict, const char *check,
         const char *advice, const char *text, ...)
 {
     static const char *const verdicts[] = {"ok", "note", "warning", "wrong"};
     const size_t length = strlen(said);
     va_list values;
     (void)findings;
-    assert_true(verdict == AR_VERDICT_OK || (advice && *advice));
+    assert_true(verdict == AR_SEVERITY_OK || (advice && *advice));
     snprintf(said + length, sizeof said - length, "%s %s: ", verdicts[verdict], check);
     va_start(values, text);
     vsnprintf(said + strlen(said), sizeof said - strlen(said), text, values);
