@@ -98,7 +98,7 @@ add_sizes(struct map *map, const struct ar_rules *rules)
     const size_t nranks = (size_t)map->request->nranks;
     for (size_t i = 0; i < rules->nclauses; i++) {
         const struct ar_traits *const traits = &rules->clauses[i].traits;
-        const struct ar_range *const block = &traits->block;
+        const struct ar_bounds *const block = &traits->block;
         if (!(traits->asks & AR_TRAIT_BLOCK))
             continue;
         if (block->min > 0 && block->min < SIZE_MAX / nranks)

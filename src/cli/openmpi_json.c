@@ -136,7 +136,7 @@ read_message_rule(struct ar_translator *x, json_t *object, const char *path,
     if (!json_is_object(object))
         return refuse(x, "", path, "an object", object);
     note_others(x, object, path, keys);
-    rule->sizes = AR_ANY_RANGE;
+    rule->sizes = AR_ANY_BOUNDS;
     int error = read_number(x, object, path, keys[0], &rule->sizes.min);
     if (!error)
         error = read_number(x, object, path, keys[1], &rule->sizes.max);
@@ -167,7 +167,7 @@ read_communicator_rule(struct json_rules *in, json_t *object, const char *path)
     static const char *const keys[] = {"comm_size_min", "comm_size_max", "comm_rank_distribution",
                                        "rules", NULL};
     struct ar_translator *const x = in->x;
-    struct ar_foreign_rule rule = {.ranks = AR_ANY_RANGE, .asks = in->spread};
+    struct ar_foreign_rule rule = {.ranks = AR_ANY_BOUNDS, .asks = in->spread};
     if (!json_is_object(object))
         return refuse(x, "", path, "an object", object);
     note_others(x, object, path, keys);
@@ -199,7 +199,7 @@ read_communicator_rule(struct json_rules *in, json_t *object, const char *path)
             known = rule.sizes.max < SIZE_MAX ? rule.sizes.max + 1 : SIZE_MAX;
     }
     rule.is = ar_counterpart_find(AR_LIBRARY_OPENMPI, ar_word_of("ignore"));
-    rule.sizes = AR_ANY_RANGE;
+    rule.sizes = AR_ANY_BOUNDS;
     if (known < SIZE_MAX)
         ar_translator_write(x, &rule);
     in->is_complete |= rule.ranks.min <= 1 && rule.ranks.max == SIZE_MAX && !rule.asks;

@@ -329,7 +329,7 @@ add_on_one_node(struct parser *p, const char *name)
     struct ar_clause one = clauses[n - 1];
     one.choice = ar_choice_default(ar_algorithm_find(name, strlen(name)));
     one.traits.asks |= AR_TRAIT_NODES;
-    one.traits.nodes = (struct ar_range){1, 1};
+    one.traits.nodes = (struct ar_bounds){1, 1};
     clauses[n] = clauses[n - 1];
     clauses[n - 1] = one;
     rules->nclauses++;

@@ -118,7 +118,7 @@ parse_words(unsigned *set, const struct trait *trait, struct ar_word value)
 
 /* min | min '-' max */
 static bool
-parse_range(struct ar_range *range, struct ar_word value,
+parse_range(struct ar_bounds *range, struct ar_word value,
             bool (*parse)(size_t *bound, struct ar_word word))
 {
     const bool has_end = memchr(value.at, '-', value.length) != NULL;
@@ -214,7 +214,7 @@ print_value(struct ar_text *t, const struct trait *trait, const struct ar_traits
 {
     const char *separator = "";
     const unsigned *const set = place_of(traits, trait);
-    const struct ar_range *const range = place_of(traits, trait);
+    const struct ar_bounds *const range = place_of(traits, trait);
     char size[AR_SIZE_TEXT];
     switch (trait->kind) {
     case WORDS:
@@ -313,8 +313,8 @@ static bool
 has(const struct ar_traits *traits, const struct trait *trait, const struct ar_traits *request,
     const char *comm)
 {
-    const struct ar_range *const wanted = place_of(traits, trait);
-    const struct ar_range *const there = place_of(request, trait);
+    const struct ar_bounds *const wanted = place_of(traits, trait);
+    const struct ar_bounds *const there = place_of(request, trait);
     struct ar_word patterns = {traits->comm, strlen(traits->comm)};
     bool matches = false;
     switch (trait->kind) {

@@ -58,7 +58,7 @@ enum ar_trait {
     AR_TRAIT_BLOCK = 128
 };
 
-struct ar_range {
+struct ar_bounds {
     size_t min, max;
 };
 
@@ -69,8 +69,8 @@ struct ar_traits {
     unsigned types;    /* of 1 << enum ar_type_class */
     unsigned places;   /* of 1 << enum ar_place */
     unsigned commutes; /* of 1 << (does the op commute?) */
-    struct ar_range nodes, per_node;
-    struct ar_range block;   /* bytes of the message for each rank, rounded up */
+    struct ar_bounds nodes, per_node;
+    struct ar_bounds block;  /* bytes of the message for each rank, rounded up */
     char comm[AR_COMM_TEXT]; /* patterns with '|' between them */
 };
 

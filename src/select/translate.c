@@ -95,7 +95,7 @@ ar_translator_refuse(struct ar_translator *x, const char *at)
 }
 
 void
-ar_translator_write_range(struct ar_translator *x, struct ar_range r)
+ar_translator_write_range(struct ar_translator *x, struct ar_bounds r)
 {
     fprintf(x->text, "%zu", r.min);
     if (r.max == SIZE_MAX)
@@ -122,7 +122,7 @@ void
 ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule)
 {
     const struct ar_counterpart *const c = rule->is;
-    const struct ar_range any = AR_ANY_RANGE;
+    const struct ar_bounds any = AR_ANY_BOUNDS;
     const bool any_ranks = memcmp(&rule->ranks, &any, sizeof any) == 0;
     const bool has_sizes = !any_ranks || memcmp(&rule->sizes, &any, sizeof any) != 0;
     const char *const choice = c->choice ? c->choice : "native";

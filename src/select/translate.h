@@ -46,13 +46,13 @@ const struct ar_counterpart *ar_translator_find(struct ar_translator *x, struct 
 /* What a library runs when. */
 struct ar_foreign_rule {
     const struct ar_counterpart *is;
-    struct ar_range sizes; /* bytes */
-    struct ar_range ranks;
+    struct ar_bounds sizes; /* bytes */
+    struct ar_bounds ranks;
     const char *asks; /* for more, as a clause does: "nodes=1"; NULL: nothing */
     size_t segment;   /* bytes; 0: as the row has them */
 };
 
-#define AR_ANY_RANGE ((struct ar_range){0, SIZE_MAX})
+#define AR_ANY_BOUNDS ((struct ar_bounds){0, SIZE_MAX})
 
 /* Writes it as a clause. */
 void ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule);
@@ -75,6 +75,6 @@ bool ar_openmpi_takes_segment(const struct ar_counterpart *c);
 int ar_translator_read_rules_file(struct ar_translator *x);
 
 /* Inclusive, SIZE_MAX is no end: "0-4096", "4096", "4096-inf". */
-void ar_translator_write_range(struct ar_translator *x, struct ar_range r);
+void ar_translator_write_range(struct ar_translator *x, struct ar_bounds r);
 
 #endif

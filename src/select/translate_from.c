@@ -10,13 +10,13 @@ read_name(struct ar_translator *x)
     const struct ar_word word = ar_word_next(&x->at, "");
     const struct ar_counterpart *const c = ar_translator_find(x, word);
     if (c)
-        ar_translator_write(x, &(struct ar_foreign_rule){c, AR_ANY_RANGE, AR_ANY_RANGE, NULL, 0});
+        ar_translator_write(x, &(struct ar_foreign_rule){c, AR_ANY_BOUNDS, AR_ANY_BOUNDS, NULL, 0});
     return c ? AR_OK : AR_ERR_SYNTAX;
 }
 
 /* "0-4k" or "4k"; the end of one range may be the beginning of the next, to which it belongs. */
 static bool
-take_range(struct ar_translator *x, struct ar_range *r)
+take_range(struct ar_translator *x, struct ar_bounds *r)
 {
     const char *at = x->at, *end;
     if (ar_size_parse(&r->min, at, &end) == AR_OK) {
@@ -57,7 +57,7 @@ read_token(struct ar_translator *x)
         "scatter",   "scatterv",   "reduce_scatter", "reduce_scatterv", NULL};
     static const char *const memory_types[] = {"host",         "cuda", "cuda_managed",
                                                "rocm_managed", "rocm", NULL};
-    struct ar_foreign_rule rule = {.sizes = AR_ANY_RANGE, .ranks = AR_ANY_RANGE};
+    struct ar_foreign_rule rule = {.sizes = AR_ANY_BOUNDS, .ranks = AR_ANY_BOUNDS};
     struct ar_word algorithm = {0}, memory = {0};
     bool is_ours = true, is_in_host = true, is_forbidden = false;
     while (*x->at && *x->at != '#') {

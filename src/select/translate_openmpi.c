@@ -94,7 +94,7 @@ line_of(const struct ar_translator *x)
 
 /* The communicators under whose size the reader is. */
 struct communicators {
-    struct ar_range ranks;
+    struct ar_bounds ranks;
     bool is_written;   /* else what is read is another collective's, or read ahead */
     bool has_requests; /* may a rule have a count of requests? */
 };
@@ -151,7 +151,7 @@ read_sizes(struct ar_translator *x, const struct communicators *comms)
         return AR_ERR_SYNTAX;
     if (n == 0 && comms->is_written) {
         rule.is = open_mpi_decides();
-        rule.sizes = AR_ANY_RANGE;
+        rule.sizes = AR_ANY_BOUNDS;
         ar_translator_write(x, &rule);
     }
     for (size_t i = 0; i <= n && n > 0; i++) {
@@ -185,8 +185,8 @@ read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
         return AR_ERR_SYNTAX;
     if (n == 0 && is_ours)
         ar_translator_write(x, &(struct ar_foreign_rule){.is = open_mpi_decides(),
-                                                         .sizes = AR_ANY_RANGE,
-                                                         .ranks = AR_ANY_RANGE});
+                                                         .sizes = AR_ANY_BOUNDS,
+                                                         .ranks = AR_ANY_BOUNDS});
     for (size_t i = 0; i < n; i++) {
         struct communicators comms = {.has_requests = has_requests};
         if (!take_number(x, "the communicator size", &ranks))
@@ -206,7 +206,8 @@ read_communicators(struct ar_translator *x, bool is_ours, bool has_requests)
                                "line %zu: Open MPI applies the rules of its first size, %zu, "
                                "to smaller communicators, too",
                                line_of(x), ranks);
-        comms.ranks = (struct ar_range){i == 0 ? 0 : ranks, next == SIZE_MAX ? SIZE_MAX : next - 1};
+        comms.ranks =
+            (struct ar_bounds){i == 0 ? 0 : ranks, next == SIZE_MAX ? SIZE_MAX : next - 1};
         comms.is_written = is_ours;
         if (error || (error = read_sizes(x, &comms)))
             return error;

@@ -79,7 +79,8 @@ answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, s
 
 /* What the library is told for these sizes and ranks. */
 static void
-write_answer(struct ar_translator *x, struct answer a, struct ar_range sizes, struct ar_range ranks)
+write_answer(struct ar_translator *x, struct answer a, struct ar_bounds sizes,
+             struct ar_bounds ranks)
 {
     const char *const title = a.is ? a.is->name : "ignore";
     const bool is_all = ranks.min <= 1 && ranks.max == SIZE_MAX;
@@ -113,7 +114,7 @@ write_answer(struct ar_translator *x, struct answer a, struct ar_range sizes, st
  * there are, and writes them if asked to. */
 static size_t
 write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_t *edges, size_t n,
-              struct ar_range ranks, bool writes)
+              struct ar_bounds ranks, bool writes)
 {
     size_t count = 0, first = 0;
     struct answer a = answer_of(x, rules, edges[0], ranks.min);
@@ -121,7 +122,7 @@ write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_
         const struct answer b = i < n ? answer_of(x, rules, edges[i], ranks.min) : a;
         if (i < n && a.is == b.is && a.segment == b.segment)
             continue;
-        const struct ar_range sizes = {edges[first], i < n ? edges[i] - 1 : SIZE_MAX};
+        const struct ar_bounds sizes = {edges[first], i < n ? edges[i] - 1 : SIZE_MAX};
         if (writes)
             write_answer(x, a, sizes, ranks);
         count++;
@@ -170,7 +171,7 @@ ar_translate_to(struct ar_translation *t, enum ar_library library, const struct 
     if (!error && is_file)
         fprintf(x.text, "1 # collectives\n2 # allreduce\n%zu # sizes of communicators\n", nranks);
     for (size_t i = 0; i < nranks && !error; i++) {
-        const struct ar_range r = {ranks[i], i + 1 < nranks ? ranks[i + 1] - 1 : SIZE_MAX};
+        const struct ar_bounds r = {ranks[i], i + 1 < nranks ? ranks[i + 1] - 1 : SIZE_MAX};
         if (is_file)
             fprintf(x.text,
                     "%zu # ranks or more\n%zu # sizes: bytes, algorithm, topology, segment\n",
