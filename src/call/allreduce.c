@@ -217,11 +217,11 @@ execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduct
 
 static int
 run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
-           const struct ar_call *call, struct ar_places places)
+           const struct ar_call *call, struct ar_owners owners)
 {
     struct ar_stage s;
     struct ar_decision *const staged = ar_decision_staged(c, d);
-    const int begun = ar_stage_begin(&s, call, r, places);
+    const int begun = ar_stage_begin(&s, call, r, owners);
     const bool is_ready = !begun && staged;
     const int error = is_ready ? execute(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
     ar_stage_end(&s, call, r, error);
@@ -230,11 +230,11 @@ run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct 
 
 static inline int
 execute_at(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-           const struct ar_call *call, struct ar_places places)
+           const struct ar_call *call, struct ar_owners owners)
 {
-    const bool is_host = !places.in && !places.out;
+    const bool is_host = !owners.in && !owners.out;
     return is_host || d->runner == AR_RUN_NATIVE ? execute(c, d, r, call)
-                                                 : run_staged(c, d, r, call, places);
+                                                 : run_staged(c, d, r, call, owners);
 }
 
 /* Asks this rank's device runtimes what the buffers are and, when that is due, the other ranks as
@@ -243,12 +243,12 @@ static int
 ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
             const struct ar_call *call)
 {
-    struct ar_places places = {NULL, NULL};
+    struct ar_owners owners = {NULL, NULL};
     bool for_devices = false;
     int error = MPI_SUCCESS;
     if (r->size > 0) {
-        places = ar_places_of(call, r);
-        error = ar_devices_agree(c, call->comm, r, (size_t)call->count, places.in || places.out,
+        owners = ar_owners_of(call, r);
+        error = ar_devices_agree(c, call->comm, r, (size_t)call->count, owners.in || owners.out,
                                  &for_devices);
     }
     if (error)
@@ -256,7 +256,7 @@ ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     if (!d || d->key.for_devices != for_devices)
         d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place_of(call),
                                    for_devices, &error);
-    return d ? execute_at(c, d, r, call, places) : refuse(call, c, error);
+    return d ? execute_at(c, d, r, call, owners) : refuse(call, c, error);
 }
 
 /* A call like a recent one, before which there is something to ask. */

@@ -5,14 +5,14 @@
 #include "communicator/process.h"
 #include "report/report.h"
 
-struct ar_places
-ar_places_of(const struct ar_call *call, const struct ar_reduction *r)
+struct ar_owners
+ar_owners_of(const struct ar_call *call, const struct ar_reduction *r)
 {
     const void *in_place = MPI_IN_PLACE;
-    struct ar_places places = {NULL, ar_device_of((const char *)call->out + r->true_lb)};
+    struct ar_owners owners = {NULL, ar_device_of((const char *)call->out + r->true_lb)};
     if (call->in != in_place)
-        places.in = ar_device_of((const char *)call->in + r->true_lb);
-    return places;
+        owners.in = ar_device_of((const char *)call->in + r->true_lb);
+    return owners;
 }
 
 /* The other ranks wait for this one, and cannot be told. */
@@ -47,19 +47,19 @@ fetch(const struct ar_call *call, const struct ar_reduction *r, const struct ar_
 
 int
 ar_stage_begin(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
-               struct ar_places places)
+               struct ar_owners owners)
 {
     const void *in_place = MPI_IN_PLACE;
     void *elements;
     int error = MPI_SUCCESS;
-    *s = (struct ar_stage){.call = *call, .places = places};
-    if (places.in) {
-        error = fetch(call, r, places.in, call->in, true, &s->in_room, &elements);
+    *s = (struct ar_stage){.call = *call, .owners = owners};
+    if (owners.in) {
+        error = fetch(call, r, owners.in, call->in, true, &s->in_room, &elements);
         s->call.in = error ? NULL : elements;
     }
-    if (!error && places.out) {
+    if (!error && owners.out) {
         const bool fills = call->in == in_place || !r->dense;
-        error = fetch(call, r, places.out, call->out, fills, &s->out_room, &elements);
+        error = fetch(call, r, owners.out, call->out, fills, &s->out_room, &elements);
         s->call.out = error ? NULL : elements;
     }
     return error;
@@ -71,10 +71,10 @@ ar_stage_end(struct ar_stage *s, const struct ar_call *call, const struct ar_red
 {
     const size_t count = (size_t)call->count;
     const ptrdiff_t first = ar_reduction_first_byte(r, count);
-    if (!error && s->places.out &&
-        !ar_device_store(s->places.out, (char *)call->out + first, (char *)s->call.out + first,
+    if (!error && s->owners.out &&
+        !ar_device_store(s->owners.out, (char *)call->out + first, (char *)s->call.out + first,
                          ar_reduction_span_bytes(r, count)))
-        end_job(call, s->places.out, "from");
+        end_job(call, s->owners.out, "from");
     free(s->in_room);
     free(s->out_room);
 }
