@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "call/leave.h"
-#include "call/stage.h"
+#include "call/staging.h"
 #include "call/verify.h"
 #include "communicator/decide.h"
 #include "communicator/devices.h"
@@ -219,12 +219,12 @@ static int
 run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
            const struct ar_call *call, struct ar_owners owners)
 {
-    struct ar_stage s;
+    struct ar_staging s;
     struct ar_decision *const staged = ar_decision_staged(c, d);
-    const int begun = ar_stage_begin(&s, call, r, owners);
+    const int begun = ar_staging_begin(&s, call, r, owners);
     const bool is_ready = !begun && staged;
     const int error = is_ready ? execute(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
-    ar_stage_end(&s, call, r, error);
+    ar_staging_end(&s, call, r, error);
     return is_ready ? error : refuse(call, c, error);
 }
 

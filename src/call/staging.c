@@ -1,4 +1,4 @@
-#include "call/stage.h"
+#include "call/staging.h"
 
 #include <stdlib.h>
 
@@ -46,13 +46,13 @@ fetch(const struct ar_call *call, const struct ar_reduction *r, const struct ar_
 }
 
 int
-ar_stage_begin(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
-               struct ar_owners owners)
+ar_staging_begin(struct ar_staging *s, const struct ar_call *call, const struct ar_reduction *r,
+                 struct ar_owners owners)
 {
     const void *in_place = MPI_IN_PLACE;
     void *elements;
     int error = MPI_SUCCESS;
-    *s = (struct ar_stage){.call = *call, .owners = owners};
+    *s = (struct ar_staging){.call = *call, .owners = owners};
     if (owners.in) {
         error = fetch(call, r, owners.in, call->in, true, &s->in_room, &elements);
         s->call.in = error ? NULL : elements;
@@ -66,8 +66,8 @@ ar_stage_begin(struct ar_stage *s, const struct ar_call *call, const struct ar_r
 }
 
 void
-ar_stage_end(struct ar_stage *s, const struct ar_call *call, const struct ar_reduction *r,
-             int error)
+ar_staging_end(struct ar_staging *s, const struct ar_call *call, const struct ar_reduction *r,
+               int error)
 {
     const size_t count = (size_t)call->count;
     const ptrdiff_t first = ar_reduction_first_byte(r, count);
