@@ -99,8 +99,8 @@ run_place(struct run *run, size_t count, enum ar_place place)
         run->results->incomplete = "the budget was used up";
         return AR_EXIT_FAILED;
     }
-    m->stage = (struct ar_stage){&run->progress, (double)run->tables / run->all_tables,
-                                 1.0 / run->all_tables, ""};
+    m->stage = (struct ar_bench_part){&run->progress, (double)run->tables / run->all_tables,
+                                      1.0 / run->all_tables, ""};
     snprintf(m->stage.what, sizeof m->stage.what, "table %d of %d: %s, %s", ++run->tables,
              run->all_tables, ar_size_print(count * m->reduction.size, size, sizeof size),
              ar_place_words(place));

@@ -371,7 +371,7 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
 static void
 tell(struct ar_measurement *m, const struct ar_workload *work, size_t done)
 {
-    const struct ar_stage *const stage = &m->stage;
+    const struct ar_bench_part *const stage = &m->stage;
     const size_t n = m->nmeasured, step = done / n;
     const double all = (double)n * (double)(2 + work->repetitions);
     const double whole = stage->done + stage->part * (double)done / all;

@@ -74,7 +74,7 @@ struct ar_workload {
 };
 
 /* Where a run is in what it is a part of. */
-struct ar_stage {
+struct ar_bench_part {
     struct ar_progress *progress; /* NULL: nothing is told */
     double done, part;            /* of the whole: before the run, and the run itself */
     char what[64];                /* "table 2 of 6: 4M in place" */
@@ -95,7 +95,7 @@ struct ar_measurement {
     struct ar_communicator *shared; /* its state; NULL: no picks yet */
     unsigned npicks;                /* so far */
     struct ar_buffers buffers;      /* of the run under way */
-    struct ar_stage stage;
+    struct ar_bench_part stage;
     uint64_t deadline_ns; /* of that run */
     int batches;      /* of each, in the last run: fewer than asked for where it was cut short */
     bool late;        /* the last run was cut short at its deadline, on all ranks alike */
