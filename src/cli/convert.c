@@ -11,7 +11,7 @@
 #include "select/foreign.h"
 
 struct request {
-    enum ar_library from, to; /* AR_LIBRARIES: rules of ours */
+    enum ar_foreign from, to; /* AR_LIBRARIES: rules of ours */
     const char *operand;      /* a text, NAME=VALUE or a file */
 };
 
@@ -26,13 +26,13 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static enum ar_library
+static enum ar_foreign
 library_of(struct argp_state *state, const char *option, const char *name)
 {
     const int library = ar_word_among(ar_word_of(name), ar_library_names);
     if (library < 0)
         argp_error(state, "--%s: unknown library '%s'; allowed: " LIBRARIES, option, name);
-    return (enum ar_library)library;
+    return (enum ar_foreign)library;
 }
 
 /* Refuses NAME=VALUE whose name is no library's.  In rules a '=' comes behind a '(' or a ':'. */
@@ -71,7 +71,7 @@ parse_option(int key, char *value, struct argp_state *state)
         if (!request->operand)
             argp_error(state, "give a text, NAME=VALUE or a file");
         const char *text = request->operand;
-        const enum ar_library told = ar_library_of_setting(request->operand, &text);
+        const enum ar_foreign told = ar_library_of_setting(request->operand, &text);
         if (told < AR_LIBRARIES && request->from < AR_LIBRARIES && told != request->from)
             argp_error(state, "'%s' is a setting of %s, not of %s", request->operand,
                        ar_library_titles[told], ar_library_titles[request->from]);

@@ -109,7 +109,7 @@ ar_counterpart_at(size_t i)
 }
 
 const struct ar_counterpart *
-ar_counterpart_find(enum ar_library library, struct ar_word word)
+ar_counterpart_find(enum ar_foreign library, struct ar_word word)
 {
     int id = -1;
     const bool is_id = ar_word_int(word, 0, 999, &id);
@@ -122,7 +122,7 @@ ar_counterpart_find(enum ar_library library, struct ar_word word)
 }
 
 void
-ar_text_counterparts(struct ar_text *t, enum ar_library library)
+ar_text_counterparts(struct ar_text *t, enum ar_foreign library)
 {
     const size_t begun = t->length;
     for (int i = 0; i < COUNTERPARTS; i++) {
@@ -140,7 +140,7 @@ void
 ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word)
 {
     for (int i = 0; i < AR_LIBRARIES; i++) {
-        const struct ar_counterpart *const c = ar_counterpart_find((enum ar_library)i, word);
+        const struct ar_counterpart *const c = ar_counterpart_find((enum ar_foreign)i, word);
         if (c && c->choice)
             ar_text_add(t, "; %s's %s is %s here", ar_library_titles[i], c->name, c->choice);
         else if (c)
@@ -165,7 +165,7 @@ ar_counterpart_is(const struct ar_counterpart *c, const struct ar_algorithm *row
 }
 
 const struct ar_counterpart *
-ar_counterpart_of(enum ar_library library, const struct ar_choice *choice)
+ar_counterpart_of(enum ar_foreign library, const struct ar_choice *choice)
 {
     char text[AR_CHOICE_TEXT];
     ar_choice_print(choice, text, sizeof text);
@@ -222,7 +222,7 @@ ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row)
 {
     for (int i = 0; i < AR_LIBRARIES; i++) {
         const struct ar_counterpart *const c =
-            ar_counterpart_find((enum ar_library)i, ar_word_of(row->name));
+            ar_counterpart_find((enum ar_foreign)i, ar_word_of(row->name));
         if (c && c->choice && !ar_counterpart_is(c, row))
             ar_text_add(t, "%s%s's %s is %s here", t->length > 0 ? ", " : "", ar_library_titles[i],
                         c->name, c->choice);
@@ -231,7 +231,7 @@ ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row)
 
 static const struct {
     const char *name;
-    enum ar_library library;
+    enum ar_foreign library;
 } variables[] = {
     {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
@@ -259,7 +259,7 @@ ar_text_settings(struct ar_text *t)
                     ar_library_titles[variables[i].library]);
 }
 
-enum ar_library
+enum ar_foreign
 ar_library_of_setting(const char *setting, const char **value)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

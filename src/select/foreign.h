@@ -14,7 +14,7 @@
 #include "select/select.h"
 #include "select/words.h"
 
-enum ar_library {
+enum ar_foreign {
     AR_LIBRARY_INTEL,
     AR_LIBRARY_OPENMPI,
     AR_LIBRARY_MPICH,
@@ -29,7 +29,7 @@ extern const char *const ar_library_titles[AR_LIBRARIES];
 
 /* What a library has under a name or an id. */
 struct ar_counterpart {
-    enum ar_library library;
+    enum ar_foreign library;
     int id; /* -1: it has none */
     const char *name;
     const char *choice;      /* what it is here, as the grammar reads it; NULL: there is none */
@@ -42,14 +42,14 @@ size_t ar_counterpart_count(void);
 const struct ar_counterpart *ar_counterpart_at(size_t i);
 
 /* The counterpart of a word, by its id or its name; NULL if the library has no such. */
-const struct ar_counterpart *ar_counterpart_find(enum ar_library library, struct ar_word word);
+const struct ar_counterpart *ar_counterpart_find(enum ar_foreign library, struct ar_word word);
 
 /* Is the counterpart this row, be it with parameters, or on one node? */
 bool ar_counterpart_is(const struct ar_counterpart *c, const struct ar_algorithm *row);
 
 /* What the library calls this choice of an algorithm; NULL if it has no such.  One that stands for
  * a row with parameters has to have the same. */
-const struct ar_counterpart *ar_counterpart_of(enum ar_library library,
+const struct ar_counterpart *ar_counterpart_of(enum ar_foreign library,
                                                const struct ar_choice *choice);
 
 /* Adds the ids that the row has in Intel MPI, those in a row as 10-12; nothing if it has none. */
@@ -64,7 +64,7 @@ void ar_text_elsewhere(struct ar_text *t, const struct ar_algorithm *row);
 void ar_text_namesakes(struct ar_text *t, const struct ar_algorithm *row);
 
 /* Adds all names that the library has, with their ids: "0 ignore, 1 basic_linear". */
-void ar_text_counterparts(struct ar_text *t, enum ar_library library);
+void ar_text_counterparts(struct ar_text *t, enum ar_foreign library);
 
 /* Adds what the word means in other libraries, if it means anything there:
  * "; Open MPI's basic_linear is star here". */
@@ -72,7 +72,7 @@ void ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word);
 
 /* The library whose variable NAME=VALUE sets, where setting is that; *value gets what stands behind
  * the '='.  AR_LIBRARIES, with *value as it was, if it is no library's. */
-enum ar_library ar_library_of_setting(const char *setting, const char **value);
+enum ar_foreign ar_library_of_setting(const char *setting, const char **value);
 
 /* The variables that ar_library_of_setting knows, by number from 0 on; NULL behind the last. */
 const char *ar_library_variable_at(size_t i);
@@ -90,14 +90,14 @@ void ar_translation_fini(struct ar_translation *t);
 
 /* Translates a library's setting to rules; what has no counterpart runs native, and a note says so.
  * AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
-int ar_translate_from(struct ar_translation *t, enum ar_library library, const char *text,
+int ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
                       struct ar_problem *problem);
 
 /* Translates rules to a library's setting, or for openmpi to the text of a dynamic rules file.  A
  * note tells each algorithm that has no counterpart, where the library then decides, and what the
  * other grammar has no words for.  Returns as ar_translate_from; AR_ERR_SYNTAX if the rules ask for
  * what the library cannot ask for, such as ops, with *problem as of the rules' text. */
-int ar_translate_to(struct ar_translation *t, enum ar_library library, const struct ar_rules *rules,
+int ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
                     struct ar_problem *problem);
 
 #endif

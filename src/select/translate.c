@@ -12,7 +12,7 @@ ar_translation_fini(struct ar_translation *t)
 }
 
 bool
-ar_translator_begin(struct ar_translator *x, struct ar_translation *to, enum ar_library library,
+ar_translator_begin(struct ar_translator *x, struct ar_translation *to, enum ar_foreign library,
                     const char *text, struct ar_problem *problem)
 {
     *to = (struct ar_translation){0};

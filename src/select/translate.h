@@ -12,7 +12,7 @@
 #include "select/foreign.h"
 
 struct ar_translator {
-    enum ar_library library;
+    enum ar_foreign library;
     struct ar_translation *to;
     FILE *text, *notes; /* of to */
     size_t text_size, notes_size;
@@ -23,7 +23,7 @@ struct ar_translator {
 
 /* False without memory; ar_translator_end is to be called all the same. */
 bool ar_translator_begin(struct ar_translator *x, struct ar_translation *to,
-                         enum ar_library library, const char *text, struct ar_problem *problem);
+                         enum ar_foreign library, const char *text, struct ar_problem *problem);
 
 /* Closes what begin opened; where there is an error nothing is left of the translation.  Returns
  * error, or AR_ERR_MEMORY. */

@@ -194,7 +194,7 @@ check_kind(struct ar_translator *x)
 }
 
 int
-ar_translate_from(struct ar_translation *t, enum ar_library library, const char *text,
+ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
                   struct ar_problem *problem)
 {
     struct ar_translator x;

@@ -157,7 +157,7 @@ check_rules(struct ar_translator *x, const struct ar_rules *rules)
 }
 
 int
-ar_translate_to(struct ar_translation *t, enum ar_library library, const struct ar_rules *rules,
+ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
                 struct ar_problem *problem)
 {
     const bool is_file = library == AR_LIBRARY_OPENMPI;

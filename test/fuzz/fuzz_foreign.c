@@ -15,7 +15,7 @@ try_rules(const char *text)
     FUZZ_EXPECT(ar_rules_parse_lines(&rules, text, &problem) == AR_OK);
     for (int library = 0; library < AR_LIBRARIES; library++) {
         struct ar_translation there;
-        const int error = ar_translate_to(&there, (enum ar_library)library, rules, &problem);
+        const int error = ar_translate_to(&there, (enum ar_foreign)library, rules, &problem);
         FUZZ_EXPECT(error == AR_OK || error == AR_ERR_SYNTAX);
         if (!error)
             ar_translation_fini(&there);
@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ar_problem problem = {0};
     if (size == 0)
         return 0;
-    const enum ar_library library = (enum ar_library)(data[0] % AR_LIBRARIES);
+    const enum ar_foreign library = (enum ar_foreign)(data[0] % AR_LIBRARIES);
     char *const text = fuzz_text(data + 1, size - 1);
     const int error = library == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text)
                           ? ar_openmpi_translate_json(&here, text, &problem)

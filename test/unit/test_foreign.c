@@ -22,7 +22,7 @@ parse(const char *text)
 
 /* The setting as rules of ours. */
 static struct ar_translation
-from(enum ar_library library, const char *text)
+from(enum ar_foreign library, const char *text)
 {
     struct ar_translation t;
     struct ar_problem problem;
@@ -32,7 +32,7 @@ from(enum ar_library library, const char *text)
 }
 
 static void
-assert_from(enum ar_library library, const char *text, const char *expected)
+assert_from(enum ar_foreign library, const char *text, const char *expected)
 {
     struct ar_translation t = from(library, text);
     assert_string_equal(t.text, expected);
@@ -435,7 +435,7 @@ static void
 there_and_back_the_same_runs(void **state)
 {
     static const char text[] = "knomial:0-2K@9-64;rhd:1000-1M@2-inf;native:2M-4M;ring";
-    static const enum ar_library libraries[] = {AR_LIBRARY_INTEL, AR_LIBRARY_UCC};
+    static const enum ar_foreign libraries[] = {AR_LIBRARY_INTEL, AR_LIBRARY_UCC};
     static const size_t sizes[] = {0,       999,           1000,           2048,
                                    2049,    1 << 20,       1048577,        2 << 20,
                                    3 << 20, (4 << 20) + 1, (size_t)1 << 40};
@@ -502,7 +502,7 @@ static void
 what_cannot_be_said_is_refused(void **state)
 {
     static const struct {
-        enum ar_library library;
+        enum ar_foreign library;
         const char *rules;
     } wrong[] = {
         {AR_LIBRARY_UCC, "ring:op=sum"},
@@ -524,7 +524,7 @@ static void
 a_mistake_is_told_with_its_place(void **state)
 {
     static const struct {
-        enum ar_library library;
+        enum ar_foreign library;
         const char *text;
         int line, column;
         const char *says;
