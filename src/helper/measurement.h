@@ -12,7 +12,7 @@
 #include "helper/buffers.h"
 #include "helper/judge.h"
 #include "helper/node_places.h"
-#include "helper/progress.h"
+#include "helper/progress_line.h"
 #include "reduce/named.h"
 #include "tuning/estimate.h"
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "helper/progress.h"
+#include "helper/progress_line.h"
 
 #include <math.h>
 #include <stdarg.h>
