@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "execute/group.h"
-#include "statistics/names.h"
+#include "statistics/comm_names.h"
 
 #define TAG 0
 

@@ -18,8 +18,8 @@
 #include "report/clock.h"
 #include "report/report.h"
 #include "report/watchdog.h"
+#include "statistics/comm_names.h"
 #include "statistics/gather.h"
-#include "statistics/names.h"
 #include "statistics/self.h"
 #include "statistics/thread.h"
 

@@ -18,7 +18,7 @@
 #include "report/clock.h"
 #include "report/report.h"
 #include "statistics/clocks.h"
-#include "statistics/names.h"
+#include "statistics/comm_names.h"
 
 struct ar_timeline {
     struct ar_timeline *next;

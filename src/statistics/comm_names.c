@@ -1,4 +1,4 @@
-#include "statistics/names.h"
+#include "statistics/comm_names.h"
 
 #include <pthread.h>
 #include <stdio.h>
