@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/read_timeline.h"
 #include "cli/report.h"
-#include "cli/timeline.h"
 #include "model/placement.h"
 
 #define FILES_MAX 2

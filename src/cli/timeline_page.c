@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/html.h"
-#include "cli/timeline.h"
+#include "cli/read_timeline.h"
 #include "select/number.h"
 
 /* What a page of 200 KB has room for; of more, that which lasted longest is drawn. */

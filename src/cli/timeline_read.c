@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/json_text.h"
-#include "cli/timeline.h"
+#include "cli/read_timeline.h"
 #include "config/input.h"
 
 /* The file while it is read. */

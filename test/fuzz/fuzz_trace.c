@@ -1,7 +1,7 @@
 /* A trace, as allreduce report --timeline reads and shows it. */
 #include <config.h>
 
-#include "cli/timeline.h"
+#include "cli/read_timeline.h"
 #include "file.h"
 
 bool fuzz_is_taken;

@@ -2,7 +2,7 @@
  */
 #include <config.h>
 
-#include "cli/timeline.h"
+#include "cli/read_timeline.h"
 
 #include <math.h>
 #include <stdio.h>
