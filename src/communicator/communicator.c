@@ -9,7 +9,7 @@
 #include "communicator/decide.h"
 #include "communicator/devices.h"
 #include "communicator/engine.h"
-#include "communicator/levels.h"
+#include "communicator/named_levels.h"
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
 #include "communicator/seen.h"

@@ -8,8 +8,8 @@
 
 #include "communicator/copy.h"
 #include "communicator/engine.h"
-#include "communicator/levels.h"
 #include "communicator/model.h"
+#include "communicator/named_levels.h"
 #include "communicator/seen.h"
 #include "communicator/tuner.h"
 #include "execute/node_plan.h"

@@ -1,4 +1,4 @@
-#include "communicator/levels.h"
+#include "communicator/named_levels.h"
 
 #include <stdlib.h>
 
