@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "communicator/copy.h"
-#include "communicator/engine.h"
 #include "communicator/model.h"
 #include "communicator/named_levels.h"
 #include "communicator/seen.h"
+#include "communicator/transport.h"
 #include "communicator/tuner.h"
 #include "execute/node_plan.h"
 #include "reduce/packed.h"

@@ -2,7 +2,7 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/decide.h"
-#include "communicator/engine.h"
+#include "communicator/transport.h"
 #include "execute/group.h"
 
 int

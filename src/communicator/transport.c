@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "algorithms/nodes.h"
-#include "communicator/engine.h"
+#include "communicator/transport.h"
 
 const char ar_reason_large[] = "elements too large for shared memory: by messages";
 
