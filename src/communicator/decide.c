@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "communicator/copy.h"
-#include "communicator/model.h"
+#include "communicator/forecast.h"
 #include "communicator/named_levels.h"
 #include "communicator/seen.h"
 #include "communicator/transport.h"

@@ -1,4 +1,4 @@
-#include "communicator/model.h"
+#include "communicator/forecast.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef AR_HELPER_MEASURE_H
 #define AR_HELPER_MEASURE_H
 
-#include "communicator/model.h"
+#include "communicator/forecast.h"
 #include "execute/wait.h"
 #include "model/machine.h"
 

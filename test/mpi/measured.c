@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "communicator/model.h"
+#include "communicator/forecast.h"
 #include "mpi_check.h"
 
 static void

@@ -1,5 +1,5 @@
 /* Auto across nodes: rules that rank 0 makes from a model of the machine, and all follow. */
-#include "communicator/model.h"
+#include "communicator/forecast.h"
 
 #include <pthread.h>
 #include <stdlib.h>
