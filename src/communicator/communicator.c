@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "communicator/agree.h"
-#include "communicator/copy.h"
 #include "communicator/decide.h"
 #include "communicator/devices.h"
 #include "communicator/named_levels.h"
@@ -14,6 +13,7 @@
 #include "communicator/seen.h"
 #include "communicator/transport.h"
 #include "communicator/tuner.h"
+#include "communicator/ways.h"
 #include "execute/group.h"
 #include "execute/key.h"
 #include "execute/node_plan.h"

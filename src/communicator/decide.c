@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "communicator/copy.h"
 #include "communicator/forecast.h"
 #include "communicator/named_levels.h"
 #include "communicator/seen.h"
 #include "communicator/transport.h"
 #include "communicator/tuner.h"
+#include "communicator/ways.h"
 #include "execute/node_plan.h"
 #include "reduce/packed.h"
 #include "select/number.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "communicator/copy.h"
 #include "communicator/decide.h"
+#include "communicator/ways.h"
 
 static const char reason_staged[] = "device memory, staged";
 

@@ -8,9 +8,9 @@
 
 #include "call/allreduce.h"
 #include "cli/cli.h"
-#include "communicator/copy.h"
 #include "communicator/decide.h"
 #include "communicator/process.h"
+#include "communicator/ways.h"
 #include "config/config.h"
 #include "cores/cpus.h"
 #include "execute/crowd.h"

@@ -1,6 +1,6 @@
 /* When ranks write past their caches, which calls try it together, and what later communicators
- * know of it: src/communicator/copy.h. */
-#include "communicator/copy.h"
+ * know of it: src/communicator/ways.h. */
+#include "communicator/ways.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* How ranks that share memory get at each other's vectors: through slots, or in place. */
-#ifndef AR_COMMUNICATOR_COPY_H
-#define AR_COMMUNICATOR_COPY_H
+#ifndef AR_COMMUNICATOR_WAYS_H
+#define AR_COMMUNICATOR_WAYS_H
 
 #include "communicator/communicator.h"
 #include "execute/stores.h"

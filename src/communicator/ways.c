@@ -1,4 +1,4 @@
-#include "communicator/copy.h"
+#include "communicator/ways.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
