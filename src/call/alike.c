@@ -8,7 +8,7 @@
 #include "communicator/process.h"
 #include "execute/group.h"
 #include "reduce/named.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/words.h"
 #include "statistics/statistics.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "communicator/process.h"
-#include "report/report.h"
+#include "report/say.h"
 
 struct ar_owners
 ar_owners_of(const struct ar_call *call, const struct ar_reduction *r)

@@ -15,7 +15,7 @@
 #include "execute/group.h"
 #include "execute/shared.h"
 #include "execute/xpmem.h"
-#include "report/report.h"
+#include "report/say.h"
 
 /* What ranks must have alike. */
 enum { TEXT, VERSION, TERMS };

@@ -14,7 +14,7 @@
 #include "config/files.h"
 #include "config/output.h"
 #include "report/clock.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/select.h"
 
 /* Another version may know other algorithms, or predict other times. */

@@ -20,7 +20,7 @@
 #include "execute/p2p.h"
 #include "execute/plan.h"
 #include "reduce/reduce.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "statistics/record.h"
 #include "statistics/timeline.h"
 

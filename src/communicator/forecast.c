@@ -11,7 +11,7 @@
 #include "communicator/together.h"
 #include "config/files.h"
 #include "execute/shared.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/number.h"
 #include "tuning/advise.h"
 

@@ -20,7 +20,7 @@
 #include "config/variables.h"
 #include "execute/group.h"
 #include "execute/progress.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/foreign.h"
 #include "statistics/deadline.h"
 #include "statistics/statistics.h"

@@ -6,7 +6,7 @@
 #include "communicator/agree.h"
 #include "communicator/process.h"
 #include "execute/key.h"
-#include "report/report.h"
+#include "report/say.h"
 
 /* --- clauses are an attribute of a communicator, which its copies inherit --- */
 

@@ -11,7 +11,7 @@
 
 #include "config/files.h"
 #include "config/output.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/number.h"
 #include "select/words.h"
 

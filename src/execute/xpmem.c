@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "report/say.h"
 
 /* --- the library --- */
 

@@ -14,7 +14,7 @@
 #include "config/variables.h"
 #include "execute/group.h"
 #include "helper/job.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "report/table.h"
 
 /* --- the command line --- */

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "helper/measure.h"
 #include "config/output.h"
 #include "execute/crowd.h"
 #include "helper/job.h"
-#include "report/report.h"
+#include "helper/measure.h"
+#include "report/say.h"
 #include "report/table.h"
 
 #define EFFORT 20 /* times what a program does at its start */

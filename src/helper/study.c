@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cores/cpus.h"
 #include "report/clock.h"
-#include "report/report.h"
+#include "report/say.h"
 
 /* A visit in the last passes, in which nothing is dropped, gets 3 shares of the time, an earlier
  * one 2. */

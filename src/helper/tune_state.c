@@ -14,7 +14,7 @@
 #include "config/output.h"
 #include "helper/job.h"
 #include "helper/tune.h"
-#include "report/report.h"
+#include "report/say.h"
 
 /* The file begins so: another file of that name is not ours to overwrite. */
 #define MARK "# a search of allreduce tune: "

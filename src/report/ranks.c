@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/say.h"
 
 #define RUNS_SAID 16
 

@@ -12,7 +12,7 @@
 #include "execute/key.h"
 #include "execute/wait.h"
 #include "reduce/named.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "select/number.h"
 #include "statistics/thread.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/report.h"
+#include "report/say.h"
 
 int
 ar_thread_start(void *(*serve)(void *))

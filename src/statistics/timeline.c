@@ -16,7 +16,7 @@
 #include "config/rank.h"
 #include "execute/group.h"
 #include "report/clock.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "statistics/clocks.h"
 #include "statistics/comm_names.h"
 

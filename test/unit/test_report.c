@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "report/clock.h"
-#include "report/report.h"
+#include "report/say.h"
 #include "report/table.h"
 #include "report/watchdog.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* Every line that we print, and sets of ranks as short texts.  Pure: no MPI.  Thread-safe. */
-#ifndef AR_REPORT_H
-#define AR_REPORT_H
+#ifndef AR_SAY_H
+#define AR_SAY_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/say.h"
 
 #include <errno.h>
 #include <stdarg.h>
