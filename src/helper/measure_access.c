@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "execute/node_plan.h"
-#include "helper/measure.h"
+#include "helper/measure_levels.h"
 #include "report/clock.h"
 
 #define SAMPLES 500 /* of which the fastest counts, as of messages */

@@ -17,7 +17,7 @@
 #include "execute/node.h"
 #include "execute/own_domains.h"
 #include "execute/shared.h"
-#include "helper/measure.h"
+#include "helper/measure_levels.h"
 #include "model/pairs.h"
 #include "report/clock.h"
 #include "tuning/estimate.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "execute/group.h"
-#include "helper/measure.h"
+#include "helper/measure_levels.h"
 #include "report/clock.h"
 
 #define PASSES 5                 /* of which the fastest counts */

@@ -9,7 +9,7 @@
 #include "config/output.h"
 #include "execute/crowd.h"
 #include "helper/job.h"
-#include "helper/measure.h"
+#include "helper/measure_levels.h"
 #include "report/say.h"
 #include "report/table.h"
 

@@ -1,6 +1,6 @@
 /* What allreduce model measures beyond what a job measures of itself. */
-#ifndef AR_HELPER_MEASURE_H
-#define AR_HELPER_MEASURE_H
+#ifndef AR_HELPER_MEASURE_LEVELS_H
+#define AR_HELPER_MEASURE_LEVELS_H
 
 #include "communicator/forecast.h"
 #include "execute/wait.h"
