@@ -41,13 +41,14 @@ set_letters(struct reader *in, int nranks, double n, const struct ar_rates *rate
 {
     const struct ar_params *const params = in->params;
     const struct ar_nodes nodes = ar_nodes_make(0, nranks, params);
-    const int least = ar_nodes_least(&nodes), lanes = params->lanes;
+    const int lanes = params->lanes;
     double *const of = in->of;
-    int most_parts = 0;
+    int least, most, most_parts = 0;
+    ar_nodes_sizes(&nodes, &least, &most);
     of['p'] = nranks;
     of['n'] = n;
     of['N'] = nodes.count;
-    of['L'] = ar_nodes_most(&nodes);
+    of['L'] = most;
     of['K'] = lanes > 0 && lanes < least ? lanes : least;
     of['r'] = params->root % nranks;
     of['k'] = params->radix < nranks ? params->radix : nranks;

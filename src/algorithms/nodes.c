@@ -1,6 +1,7 @@
 #include "algorithms/nodes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int
 ar_nodes_count(const int *node_of, int nranks)
@@ -101,45 +102,39 @@ ar_nodes_make(int rank, int nranks, const struct ar_params *params)
     return nodes;
 }
 
-#define NODES_AT_ONCE 256 /* that are counted in one pass over the ranks: stacks are small */
+#define NODES_AT_ONCE 256 /* that are counted in one pass over the ranks, where memory is short */
 
-static void
-find_sizes(const struct ar_nodes *nodes, int *least, int *most)
+void
+ar_nodes_sizes(const struct ar_nodes *nodes, int *least, int *most)
 {
-    *least = nodes->nranks;
-    *most = 0;
-    for (int first = 0; first < nodes->count; first += NODES_AT_ONCE) {
-        int ranks[NODES_AT_ONCE] = {0};
+    int few[NODES_AT_ONCE]; /* not more: stacks may be small */
+    const bool is_known = nodes->index;
+    int *const all = is_known ? NULL : malloc((size_t)nodes->count * sizeof *all);
+    int *const ranks = all ? all : few;
+    const int at_once = all ? nodes->count : NODES_AT_ONCE;
+    *least = is_known ? nodes->index->least : nodes->nranks;
+    *most = is_known ? nodes->index->most : 0;
+    for (int first = 0; first < nodes->count && !is_known; first += at_once) {
+        memset(ranks, 0, (size_t)at_once * sizeof *ranks);
         for (int r = 0; r < nodes->nranks; r++) {
             const int node = node_at(nodes, r) - first;
-            if (node >= 0 && node < NODES_AT_ONCE)
+            if (node >= 0 && node < at_once)
                 ranks[node]++;
         }
-        for (int node = 0; node < NODES_AT_ONCE && first + node < nodes->count; node++) {
+        for (int node = 0; node < at_once && first + node < nodes->count; node++) {
             *least = ranks[node] < *least ? ranks[node] : *least;
             *most = ranks[node] > *most ? ranks[node] : *most;
         }
     }
+    free(all);
 }
 
 int
 ar_nodes_least(const struct ar_nodes *nodes)
 {
     int least, most;
-    if (nodes->index)
-        return nodes->index->least;
-    find_sizes(nodes, &least, &most);
+    ar_nodes_sizes(nodes, &least, &most);
     return least;
-}
-
-int
-ar_nodes_most(const struct ar_nodes *nodes)
-{
-    int least, most;
-    if (nodes->index)
-        return nodes->index->most;
-    find_sizes(nodes, &least, &most);
-    return most;
 }
 
 /* No node has more than the average where none has fewer. */

@@ -45,8 +45,8 @@ struct ar_nodes ar_nodes_make(int rank, int nranks, const struct ar_params *para
 int ar_nodes_even(const struct ar_nodes *nodes);
 
 /* Ranks of the smallest node, and of the largest. */
+void ar_nodes_sizes(const struct ar_nodes *nodes, int *least, int *most);
 int ar_nodes_least(const struct ar_nodes *nodes);
-int ar_nodes_most(const struct ar_nodes *nodes);
 
 /* Rank i of a node, 0 <= i < ranks of the node. */
 int ar_nodes_rank(const struct ar_nodes *nodes, int node, int i);

@@ -47,6 +47,7 @@ static const struct placed {
                   {"3 nodes", 3, false},
                   {"4 nodes", 4, true},
                   {"1024 nodes", 1024, true},
+                  {"32768 nodes", RANKS / 2, true},
                   {"65536 nodes", RANKS, false}};
 
 static void
