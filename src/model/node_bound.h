@@ -19,7 +19,7 @@
  *   out.  They are shared out among the ranks, too.
  * - Links: 2(G - 1) elements come by the links of the G domains of a level, one of which has its
  *   share at least.
- * - Memory: where the vectors do not fit into the cache (model/node.h), each is read, and its
+ * - Memory: where the vectors do not fit into the cache (model/node_time.h), each is read, and its
  *   result is read and written.
  *
  * The five are not added up, since a rank may do them at the same time.  So the bound cannot be

@@ -28,7 +28,7 @@ struct ar_node_prediction {
 bool ar_node_knows(const struct ar_question *question);
 
 /* In place if the choice's copy is AR_COPY_IN_PLACE and the groups of each level are equal, as
- * communicator/copy.h has it, with two meetings: of buffers that are used again.  Else through
+ * communicator/ways.h has it, with two meetings: of buffers that are used again.  Else through
  * slots. Ranks follow each other on the machine's cores; its levels l3, numa and socket are what
  * the choice's levels go by.  Chunks and short vectors are as the executor has them where a core's
  * cache has 512 KiB and no ranks share one.  The choice's node_of, domains and grouping, the
