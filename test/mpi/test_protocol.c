@@ -134,7 +134,7 @@ static struct {
     uint64_t offer;    /* what the rank told of agreements */
 } now;
 
-/* In place of src/execute/xpmem.c, which is then not linked. */
+/* In place of src/execute/xpmem.c; test/unit/no_xpmem.c has the rest. */
 uint64_t
 ar_xpmem_show(const void *data, size_t bytes)
 {
@@ -154,33 +154,6 @@ ar_xpmem_map(struct ar_xpmem_peer *peer, uint64_t address, size_t bytes, bool at
 {
     (void)peer, (void)bytes, (void)attaches;
     return now.refusal == UNMAPPED && trace == &traces[1] ? NULL : (void *)(uintptr_t)address;
-}
-
-void
-ar_xpmem_unmap(struct ar_xpmem_peer *peer, void *mapped)
-{
-    (void)peer, (void)mapped;
-}
-
-/* Nobody meets here. */
-bool
-ar_xpmem_introduce(struct ar_xpmem_card *card)
-{
-    (void)card;
-    return false;
-}
-
-struct ar_xpmem_peer *
-ar_xpmem_meet(const struct ar_xpmem_card *card)
-{
-    (void)card;
-    return NULL;
-}
-
-void
-ar_xpmem_leave(struct ar_xpmem_peer *peer)
-{
-    (void)peer;
 }
 
 static void

@@ -57,8 +57,8 @@ ar_progress(MPI_Comm comm)
 
 /* --- peers' memory: all of them are in this process --- */
 
-/* In place of src/execute/xpmem.c, which is then not linked.  Seldom a rank cannot show a buffer,
- * or map one. */
+/* In place of src/execute/xpmem.c; no_xpmem.c has the rest.  Seldom a rank cannot show a buffer, or
+ * map one. */
 uint64_t
 ar_xpmem_show(const void *data, size_t bytes)
 {
@@ -73,33 +73,6 @@ ar_xpmem_map(struct ar_xpmem_peer *peer, uint64_t address, size_t bytes, bool at
     (void)peer, (void)bytes, (void)attaches;
     dawdle();
     return draw(64) > 0 ? (void *)(uintptr_t)address : NULL;
-}
-
-void
-ar_xpmem_unmap(struct ar_xpmem_peer *peer, void *mapped)
-{
-    (void)peer, (void)mapped;
-}
-
-/* Nobody meets here. */
-bool
-ar_xpmem_introduce(struct ar_xpmem_card *card)
-{
-    (void)card;
-    return false;
-}
-
-struct ar_xpmem_peer *
-ar_xpmem_meet(const struct ar_xpmem_card *card)
-{
-    (void)card;
-    return NULL;
-}
-
-void
-ar_xpmem_leave(struct ar_xpmem_peer *peer)
-{
-    (void)peer;
 }
 
 /* --- an op, and what a schedule makes of it --- */
