@@ -7,10 +7,10 @@
 
 #include "communicator/process.h"
 #include "execute/group.h"
+#include "record/statistics.h"
 #include "reduce/named.h"
 #include "report/say.h"
 #include "select/words.h"
-#include "statistics/statistics.h"
 
 /* Groups of ranks that are named. */
 #define GROUPS_MOST 5

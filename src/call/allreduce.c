@@ -13,9 +13,9 @@
 #include "communicator/process.h"
 #include "communicator/tuner.h"
 #include "execute/group.h"
+#include "record/deadline.h"
+#include "record/statistics.h"
 #include "reduce/reduce.h"
-#include "statistics/deadline.h"
-#include "statistics/statistics.h"
 
 static inline enum ar_place
 place_of(const struct ar_call *call)

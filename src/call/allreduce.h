@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "statistics/caller.h"
+#include "record/caller.h"
 
 /* A call as it came in. */
 struct ar_call {

@@ -7,9 +7,9 @@
 
 #include "communicator/process.h"
 #include "execute/group.h"
+#include "record/statistics.h"
 #include "reduce/compare.h"
 #include "reduce/named.h"
-#include "statistics/statistics.h"
 
 /* Packed elements that are compared at a time, in bytes. */
 #define CHUNK_BYTES ((size_t)1 << 16)

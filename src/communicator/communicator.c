@@ -17,9 +17,9 @@
 #include "execute/group.h"
 #include "execute/key.h"
 #include "execute/node_plan.h"
+#include "record/deadline.h"
+#include "record/statistics.h"
 #include "reduce/packed.h"
-#include "statistics/deadline.h"
-#include "statistics/statistics.h"
 
 static struct ar_config *process_config; /* NULL: no memory */
 static atomic_bool stopped;

@@ -19,10 +19,10 @@
 #include "execute/node.h"
 #include "execute/p2p.h"
 #include "execute/plan.h"
+#include "record/record.h"
+#include "record/timeline.h"
 #include "reduce/reduce.h"
 #include "report/say.h"
-#include "statistics/record.h"
-#include "statistics/timeline.h"
 
 #define AR_DECISION_SETS 32
 #define AR_DECISION_WAYS 4

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "execute/group.h"
+#include "record/record.h"
 #include "reduce/exact.h"
-#include "statistics/record.h"
 
 /* Numbers that share a window.  A number that needs a wide one makes only these more expensive. */
 #define BLOCK ((size_t)1024)

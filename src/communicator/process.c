@@ -20,11 +20,11 @@
 #include "config/variables.h"
 #include "execute/group.h"
 #include "execute/progress.h"
+#include "record/deadline.h"
+#include "record/statistics.h"
+#include "record/timeline.h"
 #include "report/say.h"
 #include "select/foreign.h"
-#include "statistics/deadline.h"
-#include "statistics/statistics.h"
-#include "statistics/timeline.h"
 
 static struct ar_config *config; /* from this process's environment; NULL: no memory */
 static atomic_int closed;        /* no bool: RISC-V exchanges words, and bytes only by libatomic */

@@ -7,8 +7,8 @@
 #include "call/leave.h"
 #include "communicator/communicator.h"
 #include "communicator/process.h"
+#include "record/statistics.h"
 #include "shim/next.h"
-#include "statistics/statistics.h"
 
 int
 ar_shim_finalize(void)

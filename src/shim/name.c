@@ -1,8 +1,8 @@
 /* MPI_Comm_set_name: statistics are also written where MPI can no longer be asked for a name, as by
  * the thread that a signal wakes and at an exit without MPI_Finalize.  So the name is taken here.
  */
+#include "record/statistics.h"
 #include "shim/next.h"
-#include "statistics/statistics.h"
 
 int
 ar_shim_comm_set_name(MPI_Comm comm, const char *name)

@@ -1,7 +1,7 @@
 /* Nonblocking and persistent allreduces: the MPI library's own, but counted. */
 #include "communicator/process.h"
+#include "record/statistics.h"
 #include "shim/next.h"
-#include "statistics/statistics.h"
 
 /* Only calls that MPI accepted are counted: handles that it refused must not be used. */
 static int

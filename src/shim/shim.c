@@ -7,8 +7,8 @@
 
 #include "call/allreduce.h"
 #include "communicator/process.h"
+#include "record/deadline.h"
 #include "shim/next.h"
-#include "statistics/deadline.h"
 
 static void
 begin_native(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "statistics/caller.h"
+#include "record/caller.h"
 #include "unit.h"
 
 /* A function of the shim, whose caller is the program or a binding. */

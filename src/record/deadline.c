@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "statistics/deadline.h"
+#include "record/deadline.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,10 +11,10 @@
 #include "execute/group.h"
 #include "execute/key.h"
 #include "execute/wait.h"
+#include "record/thread.h"
 #include "reduce/named.h"
 #include "report/say.h"
 #include "select/number.h"
-#include "statistics/thread.h"
 
 /* The thread looks so many times in a timeout, and counts time by its looks, so that a process that
  * is stopped or is in a debugger is not late for that reason. */

@@ -1,4 +1,4 @@
-#include "statistics/comm_names.h"
+#include "record/comm_names.h"
 
 #include <pthread.h>
 #include <stdio.h>

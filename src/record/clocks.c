@@ -1,4 +1,4 @@
-#include "statistics/clocks.h"
+#include "record/clocks.h"
 
 #include <stdlib.h>
 #include <unistd.h>

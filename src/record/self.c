@@ -1,4 +1,4 @@
-#include "statistics/self.h"
+#include "record/self.h"
 
 #include <mpi.h>
 #include <stdio.h>

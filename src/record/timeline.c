@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "statistics/timeline.h"
+#include "record/timeline.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 #include "config/output.h"
 #include "config/rank.h"
 #include "execute/group.h"
+#include "record/clocks.h"
+#include "record/comm_names.h"
 #include "report/clock.h"
 #include "report/say.h"
-#include "statistics/clocks.h"
-#include "statistics/comm_names.h"
 
 struct ar_timeline {
     struct ar_timeline *next;

@@ -1,10 +1,10 @@
-#include "statistics/gather.h"
+#include "record/gather.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "execute/group.h"
-#include "statistics/comm_names.h"
+#include "record/comm_names.h"
 
 #define TAG 0
 

@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "statistics/statistics.h"
+#include "record/statistics.h"
 
 #include <errno.h>
 #include <fenv.h>
@@ -15,13 +15,13 @@
 #include "config/output.h"
 #include "config/rank.h"
 #include "execute/group.h"
+#include "record/comm_names.h"
+#include "record/gather.h"
+#include "record/self.h"
+#include "record/thread.h"
 #include "report/clock.h"
 #include "report/say.h"
 #include "report/watchdog.h"
-#include "statistics/comm_names.h"
-#include "statistics/gather.h"
-#include "statistics/self.h"
-#include "statistics/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "record/caller.h"
 #include "report/clock.h"
 #include "report/table.h"
-#include "statistics/caller.h"
 
 /* What was asked for, what ran, and why. */
 struct ar_call_label {

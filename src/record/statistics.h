@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
-#include "statistics/record.h"
+#include "record/record.h"
 
 /* At the process's first allreduce: what its own settings (NULL: there are none) ask for. */
 void ar_statistics_begin(const struct ar_config *config);

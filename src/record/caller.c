@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "statistics/caller.h"
+#include "record/caller.h"
 
 #include <execinfo.h>
 #include <fnmatch.h>

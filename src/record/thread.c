@@ -1,4 +1,4 @@
-#include "statistics/thread.h"
+#include "record/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
