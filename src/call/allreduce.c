@@ -94,7 +94,7 @@ is_still_suspicious(const struct ar_call *call, const struct ar_reduction *r)
 
 /* NULL, or why the call is left to MPI. */
 static const char *
-resolve(struct ar_reduction *r, const struct ar_call *call)
+find_kernel(struct ar_reduction *r, const struct ar_call *call)
 {
     if (!ar_reduction_resolve(r, call->op, call->type))
         return "op or type not supported";
@@ -102,7 +102,7 @@ resolve(struct ar_reduction *r, const struct ar_call *call)
 }
 
 static int
-run_unresolved(const struct ar_call *call, const char *reason)
+leave_to_mpi(const struct ar_call *call, const char *reason)
 {
     const int error = call->native(call);
     if (error)
@@ -114,7 +114,7 @@ run_unresolved(const struct ar_call *call, const char *reason)
 }
 
 static int
-run_always_native(struct ar_communicator *c, const struct ar_call *call)
+record_native(struct ar_communicator *c, const struct ar_call *call)
 {
     uint64_t bytes;
     if (!c->recorder)
@@ -150,56 +150,49 @@ refuse(const struct ar_call *call, const struct ar_communicator *c, int error)
 
 /* --- a decision --- */
 
-static int
-run_decision(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-             const struct ar_call *call)
-{
-    c->ran = d;
-    if (d->runner == AR_RUN_NATIVE)
-        return call->native(call);
-    const int error = ar_communicator_run(
-        c, call->comm, d, r, place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
-    if (c->in_place)
-        c->ran = ar_decision_missed(c, d);
-    return error ? refuse(call, c, error) : MPI_SUCCESS;
-}
-
 /* The record to which a call belongs may be known only after it has run. */
 static inline int
-run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-    const struct ar_call *call)
+record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+       const struct ar_call *call)
 {
-    struct ar_record *record = c->recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
-    if (!record)
-        return run_decision(c, d, r, call);
+    const bool is_native = d->runner == AR_RUN_NATIVE;
+    const void *const in = place_of(call) == AR_IN_PLACE ? call->out : call->in;
+    struct ar_record *of = c->recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
     const struct ar_call_label *const label = d->label;
-    ar_record_begin(c->recorder, record);
-    const int error = run_decision(c, d, r, call);
-    if (c->in_place && c->told && c->ran == c->told && c->told->label != label)
-        record = ar_decision_record(c, c->told, r, place_of(call));
-    if (record)
-        ar_record_end(c->recorder, record, &call->caller, (uint64_t)call->count * r->size);
+    if (of)
+        ar_record_begin(c->recorder, of);
+    c->ran = d;
+    const int error =
+        is_native ? call->native(call) : ar_communicator_run(c, call->comm, d, r, in, call->out);
+    if (!is_native && c->in_place)
+        c->ran = ar_decision_missed(c, d);
+    if (error && !is_native)
+        refuse(call, c, error);
+    if (of && c->told && c->ran == c->told && c->told->label != label)
+        of = ar_decision_record(c, c->told, r, place_of(call));
+    if (of)
+        ar_record_end(c->recorder, of, &call->caller, (uint64_t)call->count * r->size);
     return error;
 }
 
 /* A call that may be verified or tuned. */
 static int
-run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-            const struct ar_call *call)
+verify_or_time(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+               const struct ar_call *call)
 {
     if (c->verifies && d->runner != AR_RUN_NATIVE) {
         struct ar_verification v;
         const struct ar_choice choice = d->choice;
         ar_verify_begin(&v, r, call);
-        const int error = run(c, d, r, call);
+        const int error = record(c, d, r, call);
         const int last = ar_verify_end(&v, c, &choice, r, call, error);
         return error == last ? error : refuse(call, c, last);
     }
     struct ar_tuned *const tuned = d->tuned;
     if (!tuned || !ar_tuned_counts(tuned))
-        return run(c, d, r, call);
+        return record(c, d, r, call);
     const uint64_t start = ar_clock_system_ns();
-    const int error = run(c, d, r, call);
+    const int error = record(c, d, r, call);
     const uint64_t ns = ar_clock_system_ns() - start;
     ar_recent_forget(&c->recents, NULL); /* the tuner may decide otherwise now */
     const int noted = error ? MPI_SUCCESS : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
@@ -207,41 +200,33 @@ run_watched(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
 }
 
 static inline int
-execute(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-        const struct ar_call *call)
+watch(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+      const struct ar_call *call)
 {
-    return c->config->is_watched || d->tuned ? run_watched(c, d, r, call) : run(c, d, r, call);
+    return c->config->is_watched || d->tuned ? verify_or_time(c, d, r, call)
+                                             : record(c, d, r, call);
 }
 
 /* --- device memory --- */
 
 static int
-run_staged(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
-           const struct ar_call *call, struct ar_owners owners)
+stage(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
+      const struct ar_call *call, struct ar_owners owners)
 {
     struct ar_staging s;
     struct ar_decision *const staged = ar_decision_staged(c, d);
     const int begun = ar_staging_begin(&s, call, r, owners);
     const bool is_ready = !begun && staged;
-    const int error = is_ready ? execute(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
+    const int error = is_ready ? watch(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
     ar_staging_end(&s, call, r, error);
     return is_ready ? error : refuse(call, c, error);
-}
-
-static inline int
-execute_at(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-           const struct ar_call *call, struct ar_owners owners)
-{
-    const bool is_host = !owners.in && !owners.out;
-    return is_host || d->runner == AR_RUN_NATIVE ? execute(c, d, r, call)
-                                                 : run_staged(c, d, r, call, owners);
 }
 
 /* Asks this rank's device runtimes what the buffers are and, when that is due, the other ranks as
  * well.  d: what ran for a recent call like this one; NULL: to be decided. */
 static int
-ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
-            const struct ar_call *call)
+ask(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
+    const struct ar_call *call)
 {
     struct ar_owners owners = {NULL, NULL};
     bool for_devices = false;
@@ -256,35 +241,38 @@ ask_and_run(struct ar_communicator *c, struct ar_decision *d, const struct ar_re
     if (!d || d->key.for_devices != for_devices)
         d = ar_communicator_decide(c, call->comm, r, (size_t)call->count, place_of(call),
                                    for_devices, &error);
-    return d ? execute_at(c, d, r, call, owners) : refuse(call, c, error);
+    if (!d)
+        return refuse(call, c, error);
+    const bool is_host = !owners.in && !owners.out;
+    return is_host || d->runner == AR_RUN_NATIVE ? watch(c, d, r, call)
+                                                 : stage(c, d, r, call, owners);
 }
 
 /* A call like a recent one, before which there is something to ask. */
 static __attribute__((noinline)) int
-ask_and_run_again(struct ar_communicator *c, const struct ar_recent *recent,
-                  const struct ar_call *call)
+ask_again(struct ar_communicator *c, const struct ar_recent *recent, const struct ar_call *call)
 {
     const struct ar_reduction r = recent->reduction;
     const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
     /* A review may have made all ranks decide anew. */
-    return error ? refuse(call, c, error) : ask_and_run(c, recent->decision, &r, call);
+    return error ? refuse(call, c, error) : ask(c, recent->decision, &r, call);
 }
 
 /* --- a call in its turn --- */
 
 static int
-resolve_and_run(struct ar_communicator *c, const struct ar_call *call)
+resolve(struct ar_communicator *c, const struct ar_call *call)
 {
     struct ar_reduction r;
     int error = MPI_SUCCESS;
-    const char *const why = resolve(&r, call);
+    const char *const why = find_kernel(&r, call);
     if (why)
-        return run_unresolved(call, why);
+        return leave_to_mpi(call, why);
     r.comm = call->comm;
     /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
     if (r.size > 0 && --c->calls_to_review <= 0)
         error = ar_devices_review(c, call->comm);
-    return error ? refuse(call, c, error) : ask_and_run(c, NULL, &r, call);
+    return error ? refuse(call, c, error) : ask(c, NULL, &r, call);
 }
 
 /* Are the buffers known to be host memory?  MPI_IN_PLACE is none. */
@@ -294,43 +282,32 @@ passes(const struct ar_call *call)
     return ar_device_passes(place_of(call) == AR_IN_PLACE ? call->out : call->in, call->out);
 }
 
+/* A call that may be verified: the ranks' arguments are compared before ranks with different ones
+ * would do different things.  Then every call goes native, or as a recent one did, or is decided.
+ */
 static inline int
-decide_and_run(struct ar_communicator *c, const struct ar_call *call)
+choose(struct ar_communicator *c, const struct ar_call *call)
 {
+    if (!c->always_native && c->config->is_watched) {
+        bool are_alike;
+        const int error = ar_verify_call(c, call, &are_alike);
+        if (error || !are_alike)
+            return error ? refuse(call, c, error) : leave_to_mpi(call, "ranks differ");
+    }
     if (call->count == 0)
-        return run_unresolved(call, "nothing to reduce");
+        return leave_to_mpi(call, "nothing to reduce");
+    if (c->always_native)
+        return record_native(c, call);
     const struct ar_recent *const recent =
         ar_recent_find(&c->recents, call->op, call->type, (size_t)call->count);
-    if (recent && call->in && call->out) {
-        if (--c->calls_to_review > 0 && passes(call))
-            return execute(c, recent->decision, &recent->reduction, call);
-        return ask_and_run_again(c, recent, call);
-    }
-    return resolve_and_run(c, call);
-}
-
-/* A call that may be verified.  The ranks' arguments are compared before ranks with different ones
- * would do different things. */
-static int
-check_and_run(struct ar_communicator *c, const struct ar_call *call)
-{
-    bool are_alike;
-    const int error = ar_verify_call(c, call, &are_alike);
-    if (error)
-        return refuse(call, c, error);
-    return are_alike ? decide_and_run(c, call) : run_unresolved(call, "ranks differ");
+    if (!recent || !call->in || !call->out)
+        return resolve(c, call);
+    if (--c->calls_to_review > 0 && passes(call))
+        return watch(c, recent->decision, &recent->reduction, call);
+    return ask_again(c, recent, call);
 }
 
 /* --- a call --- */
-
-static inline int
-run_known(struct ar_communicator *c, const struct ar_call *call)
-{
-    if (c->always_native)
-        return call->count == 0 ? run_unresolved(call, "nothing to reduce")
-                                : run_always_native(c, call);
-    return c->config->is_watched ? check_and_run(c, call) : decide_and_run(c, call);
-}
 
 /* What the call was, for its timeline; its bytes are returned. */
 static uint64_t
@@ -353,12 +330,12 @@ describe(const struct ar_communicator *c, const struct ar_call *call, struct ar_
 }
 
 static __attribute__((noinline)) int
-run_traced(struct ar_communicator *c, const struct ar_call *call)
+trace(struct ar_communicator *c, const struct ar_call *call)
 {
     struct ar_trace_kind kind;
     c->ran = NULL;
     c->events = ar_timeline_arrive(c->timeline);
-    const int error = run_known(c, call);
+    const int error = choose(c, call);
     const uint64_t left_ns = ar_clock_system_ns();
     if (c->events && error)
         ar_timeline_drop(c->timeline);
@@ -369,40 +346,40 @@ run_traced(struct ar_communicator *c, const struct ar_call *call)
 }
 
 static int
-allreduce(const struct ar_call *call)
+admit(const struct ar_call *call)
 {
     int error;
     bool is_raised, is_new;
     if (is_suspicious(call))
-        return run_unresolved(call, "unusual arguments");
+        return leave_to_mpi(call, "unusual arguments");
     if (call->in == call->out && call->count > 0) {
         struct ar_call in_place = *call;
         in_place.in = MPI_IN_PLACE;
-        return allreduce(&in_place);
+        return admit(&in_place);
     }
     ar_process_begin();
     struct ar_communicator *c = ar_communicator_look_up(call->comm, &error, &is_raised, &is_new);
     if (is_new) {
         struct ar_reduction r;
         /* What is wrong on this rank alone: it gets its error, and none waits for it. */
-        const char *const why = call->count > 0 ? resolve(&r, call) : NULL;
+        const char *const why = call->count > 0 ? find_kernel(&r, call) : NULL;
         if (why)
-            return run_unresolved(call, why);
+            return leave_to_mpi(call, why);
         c = ar_communicator_create(call->comm, &error);
     }
     if (!c && error)
         return is_raised ? error : refuse(call, c, error);
     if (!c)
         return call->native(call);
-    return c->timeline ? run_traced(c, call) : run_known(c, call);
+    return c->timeline ? trace(c, call) : choose(c, call);
 }
 
 static int
-run_until_end(void *with)
+admit_until_end(void *with)
 {
     const struct ar_call *const call = with;
     ar_deadline_begin(call->count, call->type);
-    const int error = allreduce(call);
+    const int error = admit(call);
     ar_deadline_end(ar_communicator_is_ending(call->comm) ? MPI_COMM_NULL : call->comm, error);
     return error;
 }
@@ -417,15 +394,15 @@ leave(void *with)
 /* ALLREDUCE_TIMEOUT bounds a call with its set-up.  Not inline, so that calls without it are as
  * short as they can be. */
 static __attribute__((noinline)) int
-run_with_deadline(const struct ar_call *call)
+bound(const struct ar_call *call)
 {
     struct ar_call copy = *call;
     ar_process_begin(); /* knows whether calls are watched */
-    return ar_call_until(run_until_end, &copy, leave);
+    return ar_call_until(admit_until_end, &copy, leave);
 }
 
 int
 ar_allreduce(const struct ar_call *call)
 {
-    return ar_deadline_watches() ? run_with_deadline(call) : allreduce(call);
+    return ar_deadline_watches() ? bound(call) : admit(call);
 }

@@ -357,8 +357,8 @@ note_streaming(struct ar_communicator *c, const struct ar_decision *d,
 }
 
 static int
-run_messages(struct ar_communicator *c, const struct ar_decision *decision,
-             const struct ar_reduction *r, const void *in, void *out)
+by_messages(struct ar_communicator *c, const struct ar_decision *decision,
+            const struct ar_reduction *r, const void *in, void *out)
 {
     const struct ar_p2p run = {
         .plan = decision->plan,
@@ -383,8 +383,8 @@ run_messages(struct ar_communicator *c, const struct ar_decision *decision,
 }
 
 static int
-run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-           const struct ar_reduction *r, const void *in, void *out)
+by_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+          const struct ar_reduction *r, const void *in, void *out)
 {
     const struct ar_node_run run = {
         .node = decision->node,
@@ -410,33 +410,33 @@ run_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *d
 }
 
 static int
-run_plan(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-         const struct ar_reduction *r, const void *in, void *out)
+carry(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+      const struct ar_reduction *r, const void *in, void *out)
 {
-    return decision->runner == AR_RUN_MESSAGES ? run_messages(c, decision, r, in, out)
-                                               : run_memory(c, comm, decision, r, in, out);
+    return decision->runner == AR_RUN_MESSAGES ? by_messages(c, decision, r, in, out)
+                                               : by_memory(c, comm, decision, r, in, out);
 }
 
 /* The plan was made for packed elements: see make_plan in decide.c. */
 static int
-run_packed(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-           const struct ar_reduction *r, const void *in, void *out)
+pack(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+     const struct ar_reduction *r, const void *in, void *out)
 {
     struct ar_packing p;
     int error = ar_packing_init(&p, r, in, out, decision->key.count);
     if (!error)
-        error = run_plan(c, comm, decision, &p.packed, p.packed_in, p.packed_out);
+        error = carry(c, comm, decision, &p.packed, p.packed_in, p.packed_out);
     return ar_packing_fini(&p, error);
 }
 
 static int
-run_whole(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-          const struct ar_reduction *r, const void *in, void *out)
+align(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
+      const struct ar_reduction *r, const void *in, void *out)
 {
     struct ar_reduction aligned = *r;
     aligned.operands = &c->operands;
     ar_aligned_begin(&c->operands, in, out);
-    return run_plan(c, comm, decision, &aligned, in, out);
+    return carry(c, comm, decision, &aligned, in, out);
 }
 
 int
@@ -448,10 +448,10 @@ ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_de
     if (decision->runner == AR_RUN_EXACT)
         c->failure = ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
     else if (ar_reduction_interleaves(r))
-        c->failure = run_packed(c, comm, decision, r, in, out);
+        c->failure = pack(c, comm, decision, r, in, out);
     else if (decision->whole)
-        c->failure = run_whole(c, comm, decision, r, in, out);
+        c->failure = align(c, comm, decision, r, in, out);
     else
-        c->failure = run_plan(c, comm, decision, r, in, out);
+        c->failure = carry(c, comm, decision, r, in, out);
     return c->failure;
 }
