@@ -123,7 +123,9 @@ limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, int dept
     for (int bit = ar_cpus_next(limits, begin + QUOTAS - 1); bit >= 0 && bit < begin + PART;
          bit = ar_cpus_next(limits, bit))
         cgroups++;
-    return quota == QUOTAS - 1 ? crowd : ar_crowd_limit(crowd, members, cgroups, quota, job);
+    return quota == QUOTAS - 1 || cgroups == 0
+               ? crowd
+               : ar_crowd_limit(crowd, members, cgroups, quota, job);
 }
 
 bool
