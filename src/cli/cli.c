@@ -146,7 +146,7 @@ ar_cli_read_machine(struct ar_machine *machine, const char *command, const char 
     char reason[1024];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
-    const int error = ar_model_file_read(machine, NULL, file, &why);
+    const int error = ar_model_file_read(machine, file, &why);
     if (error)
         fprintf(stderr, "allreduce %s: --machine: %s\n", command,
                 error == AR_ERR_MEMORY ? "out of memory" : reason);

@@ -11,7 +11,7 @@
 #include "model/bound.h"
 #include "model/node_predict.h"
 #include "select/node_levels.h"
-#include "tuning/advise.h"
+#include "tuning/ranking.h"
 
 /* Where nothing else is said. */
 #define USUAL_BYTES ((size_t)1 << 20)
@@ -54,8 +54,7 @@ set_scene(struct scene *scene)
                                                .node_of = scene->node_of,
                                                .nranks = request->nranks,
                                                .shares_memory = true,
-                                               .scratch_bytes = AR_CLI_SCRATCH,
-                                               .most_steps = AR_ADVISE_STEPS};
+                                               .scratch_bytes = AR_CLI_SCRATCH};
     return AR_EXIT_DONE;
 }
 
@@ -472,11 +471,27 @@ compare_rules(struct scene *scene)
 
 /* --- auto --- */
 
+/* What is advised for a size, and what comes next, with their terms. */
+static void
+print_proposals(const struct ar_advice_entry *entry)
+{
+    char size[AR_SIZE_TEXT];
+    ar_size_print(entry->at, size, sizeof size);
+    for (int i = 0; i < entry->n; i++) {
+        const struct ar_moment *const time = &entry->best[i].time;
+        char name[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT];
+        printf("%10s  %10s", i == 0 ? size : "", ar_number_print(time->at / 1e3, us, sizeof us));
+        for (int k = 0; k < AR_PARTS; k++)
+            printf("  %9.0f", share_of(time, k));
+        printf("  %s\n", ar_choice_print(&entry->best[i].choice, name, sizeof name));
+    }
+}
+
 static int
 explain_auto(const struct scene *scene)
 {
     struct ar_advice advice;
-    const int error = ar_advise(&advice, &scene->advice, NULL);
+    const int error = ar_advise(&advice, &scene->advice);
     if (error)
         return tell_error(scene, error);
     char *const rules = ar_advice_rules(&advice);
@@ -487,12 +502,12 @@ explain_auto(const struct scene *scene)
            ar_placement_print(&scene->request->placement, scene->request->nranks, scene->nnodes,
                               places),
            scene->machine.title, rules);
-    for (int i = 0; i < advice.n; i++) {
-        char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT], us[AR_NUMBER_TEXT];
-        printf("  %10s bytes %12s us  %s\n", ar_size_print(advice.entries[i].at, size, sizeof size),
-               ar_number_print(advice.entries[i].time_ns / 1e3, us, sizeof us),
-               ar_choice_print(&advice.entries[i].choice, name, sizeof name));
-    }
+    printf("%10s  %10s", "bytes", "us");
+    for (int i = 0; i < AR_PARTS; i++)
+        printf("  %7s %%", ar_part_names[i]);
+    printf("\n");
+    for (int i = 0; i < advice.n; i++)
+        print_proposals(&advice.entries[i]);
     free(rules);
     return AR_EXIT_DONE;
 }
@@ -506,7 +521,7 @@ ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order)
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
     scene.advice.in_order = in_order;
-    const int error = ar_advise(&advice, &scene.advice, NULL);
+    const int error = ar_advise(&advice, &scene.advice);
     char *const text = error ? NULL : ar_advice_rules(&advice);
     exit_code = tell_error(&scene, error || text ? error : AR_ERR_MEMORY);
     if (text)

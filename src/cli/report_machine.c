@@ -58,9 +58,8 @@ add_group(struct there *there, int nranks)
                                             .node_of = g->node_of,
                                             .nranks = nranks,
                                             .shares_memory = true,
-                                            .scratch_bytes = AR_CLI_SCRATCH,
-                                            .most_steps = AR_ADVISE_STEPS};
-    return ar_advise(&g->advice, &g->request, NULL);
+                                            .scratch_bytes = AR_CLI_SCRATCH};
+    return ar_advise(&g->advice, &g->request);
 }
 
 static const struct group *
@@ -147,7 +146,7 @@ advised(const struct group *g, double bytes)
     int i = 0;
     while (i < g->advice.n - 1 && (double)g->advice.entries[i].bytes < bytes)
         i++;
-    return &g->advice.entries[i].choice;
+    return &g->advice.entries[i].best[0].choice;
 }
 
 static int

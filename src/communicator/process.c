@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "communicator/cache.h"
 #include "communicator/communicator.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
@@ -70,8 +69,6 @@ tell_settings(void)
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!config || atomic_flag_test_and_set(&told))
         return;
-    if (config->cache)
-        ar_cache_check(config->cache);
     if (config->tuned) /* elsewhere, which is not an error */
         ar_provenance_check(config->tuned, world_size);
     tell_unused();

@@ -77,7 +77,6 @@ ar_config_destroy(struct ar_config *config)
     free(config->allowed);
     free(config->model_file);
     free(config->model_path);
-    free(config->cache);
     free(config->stats_file);
     free(config->trace.file);
     free(config->tune_dump);
@@ -320,8 +319,6 @@ ar_config_take_own(struct ar_config *config, const struct ar_config *mine)
                                 strcmp(config->model_file, mine->model_file) == 0;
     config->wait = mine->wait;
     config->verbose = mine->verbose;
-    free(config->cache);
-    config->cache = mine->cache ? strdup(mine->cache) : NULL;
     free(config->model_path);
     config->model_path = has_same_model ? strdup(mine->model_path) : NULL;
 }

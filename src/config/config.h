@@ -42,7 +42,6 @@ struct ar_config {
     struct ar_rules *rules[AR_SOURCES]; /* NULL: none.  Owned */
     char *model_file;                   /* of ALLREDUCE_MODEL, which parsed; NULL: none.  Owned */
     char *model_path;                   /* its file from any folder; NULL: unknown.  Owned */
-    char *cache;                        /* of ALLREDUCE_CACHE, likewise; NULL: none.  Owned */
     char *tuned;   /* where those were tuned, by their file; NULL: it does not say,
                       or was read by another rank.  Owned */
     bool *allowed; /* what auto may pick, as in ar_algo_list_parse.  Owned */

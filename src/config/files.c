@@ -84,19 +84,16 @@ ar_rules_file_read(struct ar_rules **rules, char **tuned, const char *name, stru
 }
 
 int
-ar_model_file_read(struct ar_machine *machine, char **text, const char *name, struct ar_text *why)
+ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text *why)
 {
-    char *all, problem[AR_MACHINE_PROBLEM];
-    int error = read_file(&all, AR_DATA_MACHINE, name, why);
+    char *text, problem[AR_MACHINE_PROBLEM];
+    int error = read_file(&text, AR_DATA_MACHINE, name, why);
     if (error)
         return error;
-    error = ar_machine_parse(machine, all, problem);
+    error = ar_machine_parse(machine, text, problem);
     if (error)
         ar_text_add(why, "%s", problem);
-    if (!error && text)
-        *text = all;
-    else
-        free(all);
+    free(text);
     return error;
 }
 

@@ -31,10 +31,8 @@ void ar_rules_header_write(FILE *to, const char *how, const char *by, const char
 void ar_rules_clause_write(FILE *to, const struct ar_choice *choice, size_t from, size_t end,
                            const struct ar_request *request, unsigned asks);
 
-/* As ar_rules_file_read, for the description of a machine.  *text, if not NULL, gets the file's
- * text, malloced.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
-int ar_model_file_read(struct ar_machine *machine, char **text, const char *name,
-                       struct ar_text *why);
+/* As ar_rules_file_read, for the description of a machine.  AR_OK; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
+int ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_text *why);
 
 /* Reads a placement: a shape, or else the name of a host file, which is read whole.  AR_OK, and it
  * is the caller's to fini; AR_ERR_SYNTAX; AR_ERR_MEMORY. */

@@ -167,7 +167,7 @@ parse_machine_file(const struct ar_setting *s)
                     (int)(newline - s->value) + 1);
         return AR_ERR_SYNTAX;
     }
-    int error = ar_model_file_read(&machine, NULL, s->value, s->why);
+    int error = ar_model_file_read(&machine, s->value, s->why);
     if (error)
         return error;
     ar_text_init(&why, reason, sizeof reason);
@@ -197,20 +197,6 @@ parse_stats_file(const struct ar_setting *s)
 
 /* As an absolute path: the program may be in another folder when it is used. */
 static int
-parse_own_folder(const struct ar_setting *s)
-{
-    char **const name = s->field;
-    const int error = take_name(s);
-    char *const path = error ? NULL : ar_path_absolute(*name);
-    if (!path)
-        return AR_ERR_MEMORY;
-    free(*name);
-    *name = path;
-    return AR_OK;
-}
-
-/* Likewise. */
-static int
 parse_own_file(const struct ar_setting *s)
 {
     char **const name = s->field;
@@ -226,7 +212,6 @@ parse_own_file(const struct ar_setting *s)
 
 static const struct ar_value_kind machine_file = {parse_machine_file, take_name, print_name};
 static const struct ar_value_kind stats_file = {parse_stats_file, take_name, print_name};
-static const struct ar_value_kind own_folder = {.parse = parse_own_folder}; /* rank 0's counts */
 static const struct ar_value_kind own_file = {.parse = parse_own_file};
 
 /* The number of the word between '|' in the row's values; enums are in this order. */
@@ -411,9 +396,6 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "algorithms that auto may choose, separated by commas; with ^ in front, all but that one; "
      "empty: all",
      &algorithms, FIELD(allowed), .option = NULL},
-    {"ALLREDUCE_CACHE", "DIR", "",
-     "a folder that keeps the rules of auto across nodes for later jobs on the same cluster",
-     &own_folder, FIELD(cache), .option = NULL},
     {"ALLREDUCE_DETERMINISM", "none|run|placement|size|order", "none",
      "what must not change the bits of rounded results: another run, other nodes, another message "
      "size, another order of ranks",

@@ -50,7 +50,7 @@ struct ar_variable {
 };
 
 #define AR_VARIABLE_PREFIX "ALLREDUCE_"
-#define AR_VARIABLES       22
+#define AR_VARIABLES       21
 
 extern const struct ar_variable ar_variables[AR_VARIABLES];
 

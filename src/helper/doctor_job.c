@@ -268,7 +268,7 @@ read_machine(struct ar_machine *machine, const struct ar_config *config)
     char why[AR_CONFIG_PROBLEM];
     struct ar_text text;
     ar_text_init(&text, why, sizeof why);
-    return config->model_file && !ar_model_file_read(machine, NULL, config->model_file, &text);
+    return config->model_file && !ar_model_file_read(machine, config->model_file, &text);
 }
 
 /* --- limits --- */

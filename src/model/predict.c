@@ -6,7 +6,7 @@
 
 #include "algorithms/card.h"
 #include "algorithms/nodes.h"
-#include "model/lockstep.h"
+#include "model/formula.h"
 #include "model/node_predict.h"
 
 /* Of many segments as many windows are simulated as the steps allow, but no more than these.  The
@@ -119,10 +119,13 @@ conclude(struct predictor *a, const struct ar_moment *ended, const struct ar_pro
          double element_bytes)
 {
     struct ar_prediction *const p = a->p;
-    const double end = ended[a->simulated - 1].at;
     const size_t link = ar_network_busiest(&a->network);
+    size_t last = 0; /* to end: a short last segment may pass the others */
+    for (size_t i = 1; i < a->simulated; i++)
+        last = ended[i].at >= ended[last].at ? i : last;
+    const double end = ended[last].at;
     p->quality = are_few(a) ? AR_QUALITY_APPROXIMATE : AR_QUALITY_SIMULATED;
-    p->end = ended[a->simulated - 1];
+    p->end = ended[last];
     p->nsampled = full->sample.size;
     p->simulated = a->simulated;
     p->messages = full->nmessages * a->simulated;
@@ -227,17 +230,12 @@ is_even(const struct predictor *a)
     return true;
 }
 
-/* Sets when all segments end if one takes so long and keeps a rank or a link busy for so long: the
- * others follow as fast as these and the window let them. */
+/* Sets when all segments end if one takes so long and keeps a rank or a link busy for so long. */
 static void
 follow(struct predictor *a, struct ar_moment segment, double busy, enum ar_quality quality)
 {
-    const double n = (double)a->nsegments;
     a->p->quality = quality;
-    a->p->end = segment;
-    a->p->end.at = fmax(segment.at + busy * (n - 1), segment.at * n / a->window);
-    for (int i = 0; i < AR_PARTS && segment.at > 0; i++)
-        a->p->end.parts[i] *= a->p->end.at / segment.at;
+    a->p->end = ar_moment_follow(segment, busy, a->nsegments, a->window);
 }
 
 /* Simulates the first of many segments, on all ranks. */
@@ -254,38 +252,6 @@ simulate_first(struct predictor *a, const struct ar_sample *all)
     follow(a, a->p->end, first.busy, AR_QUALITY_APPROXIMATE);
     a->p->busiest = a->p->end.at > 0 ? link / a->p->end.at : 0;
     return AR_OK;
-}
-
-/* One rank's steps do not tell how long the chain is in which they are links.  The row's card does,
- * on a network as fast as the fastest messages here.  No card knows of levels inside nodes; with
- * these, the card is that of the row between nodes. */
-static void
-add_chain(const struct predictor *a, struct ar_moment *segment)
-{
-    const struct ar_question *const q = a->q;
-    const struct ar_machine *const m = q->machine;
-    const bool shares = q->nranks > a->network.nnodes;
-    const double near = m->node.latency + m->node.overhead;
-    const double far = m->network.latency + m->network.overhead;
-    const double per_byte =
-        shares ? fmin(m->node.per_byte, m->network.per_byte) : m->network.per_byte;
-    const struct ar_rates rates = {.a = shares ? fmin(near, far) : far,
-                                   .B = per_byte > 0 ? 1 / per_byte : INFINITY,
-                                   .C = m->reduce_per_byte};
-    const struct ar_params *const params = &q->choice->params;
-    const double bytes = (double)a->padded * padded_bytes(a);
-    const bool by_levels =
-        ar_algorithm_has_levels_in_nodes(q->choice->algorithm) && params->grouping;
-    const struct ar_algorithm *const inter = ar_params_inter(params);
-    const double time =
-        by_levels
-            ? ar_card_value(inter, AR_CARD_TIME, &inter->defaults, a->network.nnodes,
-                            bytes / params->node_index->most, &rates)
-            : ar_card_value(q->choice->algorithm, AR_CARD_TIME, params, q->nranks, bytes, &rates);
-    if (time > segment->at) {
-        segment->parts[AR_PART_WAITING] += time - segment->at;
-        segment->at = time;
-    }
 }
 
 static size_t
@@ -307,8 +273,20 @@ is_too_long(const struct predictor *a)
     return rounds > (double)rounds_looked_at(a);
 }
 
-/* Adds up the rounds of some nodes' ranks, on all levels, as if all ranks kept step.  That leaves
- * out what they wait for each other, but for what the row's card knows of it. */
+/* What a formula says of a segment, and of all that follow it.  It leaves out what ranks wait for
+ * each other, but for what the row's card knows of it. */
+static void
+take(struct predictor *a, const struct ar_formula *f, bool is_of_nodes)
+{
+    const struct ar_formula_time time =
+        ar_formula_at(f, a->q->machine, (double)a->padded * padded_bytes(a), 1);
+    const bool is_good = is_of_nodes && f->is_regular;
+    a->p->steps += f->steps;
+    a->p->ports = f->ports;
+    follow(a, time.segment, time.busy, is_good ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
+}
+
+/* By the rounds of some nodes' ranks, on all levels, unless they are too many. */
 static int
 add_rounds(struct predictor *a)
 {
@@ -316,19 +294,29 @@ add_rounds(struct predictor *a)
     const size_t part = LOCKSTEP_MARGIN * q->most_steps;
     const size_t most = part > LOCKSTEP_LEAST ? part : LOCKSTEP_LEAST;
     const size_t per_node = (size_t)(q->nranks / a->network.nnodes);
-    struct ar_lockstep estimate;
+    struct ar_formula f;
     if (a->steps * (per_node + 1) > most)
         return AR_OK; /* one rank's answer stands */
-    const int error = ar_lockstep(&estimate, q, &a->network, a->padded, padded_bytes(a), most);
+    const int error = ar_formula_init(&f, q->choice, &a->network, a->padded, most);
     if (error)
         return error;
-    a->p->steps += estimate.steps;
+    take(a, &f, true);
     a->adds_nodes = true;
-    if (!estimate.regular)
-        add_chain(a, &estimate.segment);
-    follow(a, estimate.segment, estimate.busy,
-           estimate.regular ? AR_QUALITY_APPROXIMATE : AR_QUALITY_ESTIMATE);
-    a->p->ports = estimate.ports;
+    ar_formula_fini(&f);
+    return AR_OK;
+}
+
+/* By one rank in the middle, whose steps are counted. */
+static int
+add_one_rank(struct predictor *a)
+{
+    struct ar_formula f;
+    const int error = ar_formula_init_rank(&f, a->q->choice, &a->network, a->padded);
+    if (error)
+        return error;
+    a->steps = f.steps;
+    take(a, &f, false);
+    ar_formula_fini(&f);
     return AR_OK;
 }
 
@@ -417,28 +405,23 @@ predict(struct predictor *a)
     const struct ar_question *const q = a->q;
     const struct ar_sample all = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
     struct ar_sample sample = all;
-    struct ar_lockstep estimate = {0};
     if (is_too_long(a)) {
-        add_chain(a, &estimate.segment);
-        follow(a, estimate.segment, 0, AR_QUALITY_ESTIMATE);
+        struct ar_formula card;
+        ar_formula_init_card(&card, q->choice, &a->network);
+        take(a, &card, false);
         return AR_OK;
     }
-    int error = ar_lockstep_rank(&estimate, q, &a->network, a->padded, padded_bytes(a));
+    int error = add_one_rank(a);
     if (error)
         return error;
-    a->steps = estimate.steps;
-    a->p->steps += estimate.steps;
     if (a->means == MEANS_ROUNDS)
         return add_rounds(a);
-    const size_t steps = estimate.steps * (size_t)q->nranks;
+    const size_t steps = a->steps * (size_t)q->nranks;
     if (steps <= q->most_steps / segments_of(a, 1) / PART_FOR_ALL) {
         error = simulate(a, &all);
         if (error != AR_ERR_PARAM)
             return error;
     }
-    add_chain(a, &estimate.segment);
-    follow(a, estimate.segment, estimate.busy, AR_QUALITY_ESTIMATE);
-    a->p->ports = estimate.ports;
     if (q->limit > 0 && a->p->end.at > q->limit)
         return AR_OK;
     if (a->steps > STEPS_OF_ROUND * rounds_looked_at(a))
@@ -486,53 +469,11 @@ predict_node(struct ar_prediction *p, const struct ar_question *q)
     return AR_OK;
 }
 
-/* The groups inside nodes by which a choice goes. */
-struct levels {
-    int *of; /* of the domains; NULL: there are no groups */
-    struct ar_domains domains;
-    struct ar_grouping grouping;
-};
-
-/* Makes them once for all ranks; params gets them.  AR_OK; AR_ERR_MEMORY. */
-static int
-group(struct levels *levels, struct ar_params *params, const struct ar_question *q,
-      const struct ar_node_index *index)
-{
-    const struct ar_algorithm *const row = q->choice->algorithm;
-    const enum ar_levels_kind kind = params->levels.kind;
-    levels->of = NULL;
-    if (!ar_algorithm_has_levels_in_nodes(row) || params->grouping || kind == AR_LEVELS_AUTO ||
-        kind == AR_LEVELS_FLAT)
-        return AR_OK;
-    int *const of = malloc(AR_DOMAINS * (size_t)q->nranks * sizeof *of);
-    if (!of)
-        return AR_ERR_MEMORY;
-    if (!params->domains) {
-        ar_machine_domains(&levels->domains, of, q->machine, index, q->nranks);
-        params->domains = &levels->domains;
-    }
-    if (ar_algorithm_group(&levels->grouping, NULL, row, params, q->nranks)) {
-        free(of);
-        return AR_ERR_MEMORY;
-    }
-    levels->of = of;
-    params->grouping = &levels->grouping;
-    return AR_OK;
-}
-
-static void
-ungroup(struct levels *levels)
-{
-    if (levels->of)
-        ar_grouping_fini(&levels->grouping);
-    free(levels->of);
-}
-
 static int
 predict_by(struct ar_prediction *prediction, const struct ar_question *question, enum means means)
 {
     struct ar_node_index index;
-    struct levels levels;
+    struct ar_formula_levels levels;
     struct ar_choice choice = *question->choice;
     struct ar_question q = *question; /* of a choice whose nodes are indexed */
     struct predictor a = {.asked = question, .q = &q, .means = means, .p = prediction};
@@ -544,7 +485,7 @@ predict_by(struct ar_prediction *prediction, const struct ar_question *question,
         return error;
     choice.params.node_index = &index;
     q.choice = &choice;
-    error = group(&levels, &choice.params, &q, &index);
+    error = ar_formula_group(&levels, &choice, q.machine, &index, q.nranks);
     if (!error)
         error = ar_network_init(&a.network, q.machine, choice.params.node_of, q.nranks);
     if (!error) {
@@ -559,7 +500,7 @@ predict_by(struct ar_prediction *prediction, const struct ar_question *question,
         error = predict(&a);
         ar_network_fini(&a.network);
     }
-    ungroup(&levels);
+    ar_formula_ungroup(&levels);
     ar_node_index_fini(&index);
     return error;
 }

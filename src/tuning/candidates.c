@@ -86,6 +86,7 @@ ar_choice_equals(const struct ar_choice *a, const struct ar_choice *b)
 {
     char x[AR_CHOICE_TEXT], y[AR_CHOICE_TEXT];
     return a->kind == b->kind && a->algorithm == b->algorithm &&
+           a->params.segment_bytes == b->params.segment_bytes && /* mostly this tells */
            strcmp(ar_choice_print(a, x, sizeof x), ar_choice_print(b, y, sizeof y)) == 0;
 }
 
@@ -186,16 +187,21 @@ append_clauses(const struct making *m, const char *text, bool are_roots, bool ar
     return error;
 }
 
-/* Appends a choice as a root, without conditions.  An algorithm of two levels stands for what
- * levels_text says. */
+/* Appends a choice as a root, for messages of two short segments and longer ones if it is a
+ * pipeline.  An algorithm of two levels stands for what levels_text says. */
 static int
 append_first(const struct making *m, const struct ar_choice *choice, bool is_usual)
 {
     const struct ar_request *const r = m->request;
     const size_t root = find_root(m->list, choice);
-    const size_t least = root < m->list->n ? 2 * choice->params.segment_bytes : 0;
+    const bool is_pipeline =
+        choice->kind == AR_CHOICE_ALGORITHM && choice->params.window == AR_WINDOW_AUTO;
+    const size_t least = root < m->list->n ? 2 * choice->params.segment_bytes
+                         : is_pipeline     ? 2 * segments[0].bytes
+                                           : 0;
     const struct ar_candidate c = {*choice, root, true, is_usual, false, least, SIZE_MAX};
-    if (!may_try(m, &c))
+    if (!may_try(m, &c) ||
+        (is_pipeline && r->nranks == 2)) /* both send all that they have anyway */
         return AR_OK;
     if (choice->kind != AR_CHOICE_ALGORITHM || !(choice->algorithm->takes & AR_TAKES_INTER))
         return append(m->list, &c);

@@ -112,7 +112,7 @@ printf 'ring\n' >"$scratch/rules"
 for settings in ALLREDUCE_WAIT=auto 'ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi' ALLREDUCE_VERIFY=1 \
     "ALLREDUCE_RULES=$scratch/rules ALLREDUCE_LEVELS=numa+socket" 'ALLREDUCE_DETERMINISM=order ALLREDUCE_TUNE=online' \
     "ALLREDUCE_VERBOSE=1 ALLREDUCE_STATS=$scratch/stats.json ALLREDUCE_TRACE=$scratch/trace.json ALLREDUCE_TIMEOUT=30" \
-    "ALLREDUCE_ALGO_LIST=ring,butterfly ALLREDUCE_MODEL=fat-tree ALLREDUCE_CACHE=$scratch"; do
+    "ALLREDUCE_ALGO_LIST=ring,butterfly ALLREDUCE_MODEL=fat-tree"; do
     if [ "$AR_MPI_FAMILY" != openmpi ] || [ -n "${INSTRUMENTED-}" ]; then
         break
     fi

@@ -182,15 +182,14 @@ advised_segment(const struct ar_machine *machine, const int *node_of, int nranks
     const struct ar_advice_request request = {.machine = machine,
                                               .node_of = node_of,
                                               .nranks = nranks,
-                                              .scratch_bytes = (size_t)64 << 20,
-                                              .most_steps = AR_ADVISE_STEPS};
+                                              .scratch_bytes = (size_t)64 << 20};
     struct ar_advice advice;
     int i = 0;
-    assert_int_equal(ar_advise(&advice, &request, NULL), AR_OK);
+    assert_int_equal(ar_advise(&advice, &request), AR_OK);
     while (i < advice.n && advice.entries[i].bytes < bytes)
         i++;
     assert_true(i < advice.n);
-    return advice.entries[i].choice.params.segment_bytes;
+    return advice.entries[i].best[0].choice.params.segment_bytes;
 }
 
 /* On four nodes of one host segments hide the time that shorter messages wait for handshakes, and
@@ -233,13 +232,17 @@ lanes_are_those_of_the_smallest_node(void **state)
 {
     const int node_of[] = {0, 1, 1, 2, 2};
     struct ar_machine machine = ar_machine_flat(50000, 8, 0.03);
+    const struct ar_advice_request request = {.machine = &machine, .node_of = node_of, .nranks = 5};
+    struct ar_candidate_list list;
     (void)state;
     machine.ranks_per_node = 2;
     machine.host_nodes = 3;
     machine.host_cores = 2;
     machine.network.eager_bytes = (size_t)16 << 10;
     machine.network.handshake = 300000;
-    assert_int_equal(advised_segment(&machine, node_of, 5, (size_t)8 << 20), (size_t)48 << 10);
+    assert_int_equal(ar_advise_candidates(&list, &request, SIZE_MAX), AR_OK);
+    assert_true(has_root(&list, "two_level(inter=ring,lanes=all,segment=48K,window=4)"));
+    ar_candidates_fini(&list);
 }
 
 /* On so many nodes a ring takes more turns than it saves by not asking, unless these are short. */
