@@ -31,7 +31,7 @@ gcc -static -o app-static static.c
 cp app app-setuid
 chown nobody app-setuid
 chmod u+s app-setuid
-gcc -o forbid "$here/../test/mpi/forbid.c"
+gcc -o forbid "$here/../test/mpi/forbid_system_calls.c"
 printf '%s\n' '#! tuned: mpi=MPICH Version: 3.4; cpu=a laptop; ranks=8' ring >laptop.rules
 printf '%s\n' 'title a laptop' 'rank reduction 1GB/s' 'node ranks 8 latency 90ms bandwidth 1GB/s' \
     'network latency 90ms bandwidth 1GB/s' >laptop.machine

@@ -24,7 +24,7 @@ cost "no runtime" "$library"
 cost CUDA "$library:$runtimes/libcuda.so.1"
 cost HIP "$library:$runtimes/libamdhip64.so.6"
 cost "Level Zero" "$library:$runtimes/libze_loader.so.1"
-gpu=$PWD/test/mpi/.libs/cuda.so
+gpu=$PWD/test/mpi/.libs/cuda_accelerator.so
 if launch 1 LD_PRELOAD="$gpu" RUNTIME_AT_ONCE=1 true </dev/null >"$scratch/gpu"; then
     cost "$(head -n 1 "$scratch/gpu")" "$library:$gpu"
 else

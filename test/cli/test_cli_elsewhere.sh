@@ -88,7 +88,7 @@ for streams in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
 done
 
 # A program that is linked to an MPI library but never initialises it.
-if ldd test/mpi/pings 2>/dev/null | grep -q libmpi; then
+if ldd test/mpi/few_calls 2>/dev/null | grep -q libmpi; then
     cat >"$scratch/linked.c" <<'SOURCE'
 #include <stdio.h>
 extern int MPI_Initialized(int *flag), MPI_Init(int *argc, char ***argv);
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     return argc > 5 ? MPI_Init(&argc, &argv) : 4;
 }
 SOURCE
-    mpi=$(ldd test/mpi/pings | sed -n 's/.*libmpi[^ ]* => \([^ ]*\) .*/\1/p' | head -n 1)
+    mpi=$(ldd test/mpi/few_calls | sed -n 's/.*libmpi[^ ]* => \([^ ]*\) .*/\1/p' | head -n 1)
     if ${CC:-cc} -o "$scratch/linked" "$scratch/linked.c" -Wl,--no-as-needed "$mpi" 2>"$scratch/out"; then
         same "$scratch/linked"
     else

@@ -14,10 +14,10 @@ export ALLREDUCE_VERBOSE=1 ALLREDUCE_VERIFY=1
 for wait in spin yield sleep; do
     for algorithm in shm ring; do
         expect_row "$algorithm, wait=$wait" $algorithm 4 \
-            preload 2 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=$algorithm "$programs/pings"
+            preload 2 ALLREDUCE_WAIT=$wait ALLREDUCE_ALGO=$algorithm "$programs/few_calls"
     done
 done
-expect_ok "exact sums" preload 3 ALLREDUCE_DETERMINISM=order "$programs/bits" \
+expect_ok "exact sums" preload 3 ALLREDUCE_DETERMINISM=order "$programs/rounded_bits" \
     double sum 1000/same/ring 1000/reversed/rhd 1000/shuffled/shm
 [ "$(grep -v liballreduce "$scratch/out" | sort -u | wc -l)" -eq 1 ] || {
     fail "exact sums differ"

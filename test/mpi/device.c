@@ -1,7 +1,7 @@
-/* Allreduces of device memory by test/mpi/runtime.c, whose bytes nobody may touch, or of a real GPU
- * by test/mpi/cuda.c: device CASE...
- * RUNTIME in the environment is the path of a runtime for the cases that load one late.  Where the
- * library is loaded, its reasons are checked, too. */
+/* Allreduces of device memory by test/mpi/fake_accelerator.c, whose bytes nobody may touch, or of a
+ * real GPU by test/mpi/cuda_accelerator.c: device CASE... RUNTIME in the environment is the path of
+ * a runtime for the cases that load one late.  Where the library is loaded, its reasons are
+ * checked, too. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accelerator.h"
 #include "mpi_check.h"
-#include "runtime.h"
 
 #define COUNT 1000
 

@@ -1,6 +1,6 @@
 /* Calls while one thing after the other that the library asks of the system is refused on one rank:
- * each call's result is right, or it is an error of MPI's on all ranks alike.  inject.c is to be
- * preloaded.
+ * each call's result is right, or it is an error of MPI's on all ranks alike.  fault_system.c is to
+ * be preloaded.
  *
  * usage: faults VICTIM FIRST STEP [CLAUSES]   FIRST, FIRST + STEP, ...: the one that is refused
  * while a communicator is made, used and freed, until nothing is left to refuse; CLAUSES: which the
@@ -64,7 +64,7 @@ main(int argc, char **argv)
     memcpy(&inject_arm, &symbol, sizeof inject_arm);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc < 4 || !inject_arm) {
-        check_fail("usage: faults VICTIM FIRST STEP [CLAUSES], with inject preloaded");
+        check_fail("usage: faults VICTIM FIRST STEP [CLAUSES], with fault_system preloaded");
         return check_end();
     }
     const int victim = atoi(argv[1]);

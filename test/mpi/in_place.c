@@ -1,4 +1,4 @@
-/* Calls whose buffers peers may read in place: in memory that xpmem.c can attach.
+/* Calls whose buffers peers may read in place: in memory that fake_xpmem.c can attach.
  *
  *     in_place shown    all buffers are there
  *     in_place hidden   but not those of rank 1, in half of the calls

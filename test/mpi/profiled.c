@@ -1,5 +1,5 @@
-/* A program for profilers.  It calls each function that test/mpi/tool.c wraps, apart from those of
- * windows (windows.c), a different number of times, and checks each result. */
+/* A program for profilers.  It calls each function that test/mpi/profiler.c wraps, apart from those
+ * of windows (windows.c), a different number of times, and checks each result. */
 #include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>

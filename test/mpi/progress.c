@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pending.h"
+#include "traffic.h"
 
 #define LONG_MESSAGE (1 << 20) /* ints: surely no eager message */
 #define RENDEZVOUS   (1 << 15) /* ints: no eager message by default */
-#define TAG          PENDING_KINDS
+#define TAG          TRAFFIC_KINDS
 #define HIGHEST_TAG  32767
 
 static int *message, *landing;
@@ -108,23 +108,23 @@ pick_up(struct lying *lying, const struct check_comm *c)
 static void
 everything_goes_on(const struct check_comm *c)
 {
-    for (int i = 0; i < 2 * PENDING_KINDS; i++) {
-        const enum pending_kind kind = (enum pending_kind)(i / 2);
-        struct pending pending;
+    for (int i = 0; i < 2 * TRAFFIC_KINDS; i++) {
+        const enum traffic_kind kind = (enum traffic_kind)(i / 2);
+        struct traffic pending;
         struct lying lying;
         char cell[128];
-        snprintf(cell, sizeof cell, "%s: %s under way%s", c->name, pending_name(kind),
+        snprintf(cell, sizeof cell, "%s: %s under way%s", c->name, traffic_name(kind),
                  i % 2 ? ", and messages that lie there" : "");
         check_watch(cell);
         if (i % 2)
             lay(&lying, c);
-        pending_begin(&pending, kind, c, RENDEZVOUS, (unsigned)i);
+        traffic_begin(&pending, kind, c, RENDEZVOUS, (unsigned)i);
         if (c->rank % 2 == 0) {
             usleep(1000);
-            pending_meet(&pending);
+            traffic_meet(&pending);
         }
         check_ping(c->comm, cell);
-        pending_end(&pending);
+        traffic_end(&pending);
         if (i % 2)
             pick_up(&lying, c);
     }
@@ -214,12 +214,12 @@ main(int argc, char **argv)
     message = malloc(LONG_MESSAGE * sizeof *message);
     landing = malloc(LONG_MESSAGE * sizeof *landing);
     check_true(message && landing);
-    pending_open();
+    traffic_open();
     if (argc == 1)
         check_comm(MPI_COMM_WORLD, "world");
     for (int i = 1; i < argc; i++)
         check_choice(argv[i]);
-    pending_close();
+    traffic_close();
     free(message);
     free(landing);
     return check_end();

@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "abreast.h"
-#include "pending.h"
-#include "sample.h"
+#include "concurrent.h"
+#include "resources.h"
+#include "traffic.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define RANKS_MAX    64
@@ -428,21 +428,21 @@ reduce(void)
 
 /* --- the program around it --- */
 
-static struct pending pending[PENDING_KINDS];
-static bool is_pending[PENDING_KINDS];
+static struct traffic pending[TRAFFIC_KINDS];
+static bool is_pending[TRAFFIC_KINDS];
 
 static void
 end_pending(unsigned kind)
 {
     if (is_pending[kind])
-        pending_end(&pending[kind]);
+        traffic_end(&pending[kind]);
     is_pending[kind] = false;
 }
 
 static void
 end_all_pending(void)
 {
-    for (unsigned kind = 0; kind < PENDING_KINDS; kind++)
+    for (unsigned kind = 0; kind < TRAFFIC_KINDS; kind++)
         end_pending(kind);
 }
 
@@ -450,22 +450,22 @@ end_all_pending(void)
 static bool
 may_begin(unsigned kind)
 {
-    return !is_pending[kind] && !(kind == PENDING_PUT && is_pending[PENDING_GET]) &&
-           !(kind == PENDING_GET && is_pending[PENDING_PUT]);
+    return !is_pending[kind] && !(kind == TRAFFIC_PUT && is_pending[TRAFFIC_GET]) &&
+           !(kind == TRAFFIC_GET && is_pending[TRAFFIC_PUT]);
 }
 
 /* Begins one, or has some ranks meet it before the call in which the others are already. */
 static void
 disturb(uint64_t *shared)
 {
-    const unsigned kind = draw(shared, PENDING_KINDS), early = draw(shared, 4);
+    const unsigned kind = draw(shared, TRAFFIC_KINDS), early = draw(shared, 4);
     const unsigned comm = draw(shared, BETWEEN), salt = draw(shared, 1U << 20);
     const int length = 1 + (int)draw(shared, one_in(shared, 8) ? 100000 : 1000);
     if (may_begin(kind)) {
-        pending_begin(&pending[kind], (enum pending_kind)kind, &comms[comm].c, length, salt);
+        traffic_begin(&pending[kind], (enum traffic_kind)kind, &comms[comm].c, length, salt);
         is_pending[kind] = true;
     } else if (is_pending[kind] && (unsigned)world.rank % 4 == early) {
-        pending_meet(&pending[kind]);
+        traffic_meet(&pending[kind]);
     }
 }
 
@@ -507,7 +507,7 @@ step(uint64_t *shared, uint64_t *own, char **choices, unsigned nchoices)
     check_watch(describe());
     reduce();
     if (one_in(shared, 4))
-        end_pending(draw(shared, PENDING_KINDS));
+        end_pending(draw(shared, TRAFFIC_KINDS));
 }
 
 /* --- a long run, with samples --- */
@@ -561,14 +561,14 @@ begin_all(void)
 {
     for (unsigned which = 0; which < COMMS; which++)
         make(which);
-    pending_open();
+    traffic_open();
 }
 
 static void
 end_all(void)
 {
     end_all_pending();
-    pending_close();
+    traffic_close();
     for (unsigned which = DUPLICATE; which < COMMS; which++)
         MPI_Comm_free(&comms[which].c.comm);
 }
@@ -582,14 +582,14 @@ take(enum turn turn)
     check_watch("threads and samples");
     if (is_bare) {
         end_all();
-        abreast_run(4);
+        concurrent_run(4);
         choose(&comms[WORLD], "auto");
         check_ping(world.comm, "the world, at a sample"); /* forgets */
     } else {
         end_all_pending();
     }
     MPI_Barrier(world.comm);
-    sample_take(call.number - 1, is_bare);
+    resources_take(call.number - 1, is_bare);
     if (is_bare)
         begin_all();
     check_watch(NULL);
@@ -600,7 +600,7 @@ run(uint64_t *shared, uint64_t *own, const char *samples, char **choices, unsign
 {
     enum turn turn = CALL;
     if (samples) { /* of few kinds, since statistics have a row for each */
-        sample_open(samples);
+        resources_open(samples);
         renewal = 20;
         kinds = is_timed ? 64 : TYPES;
     }
@@ -611,7 +611,7 @@ run(uint64_t *shared, uint64_t *own, const char *samples, char **choices, unsign
             take(turn);
     }
     if (samples)
-        sample_close();
+        resources_close();
 }
 
 int

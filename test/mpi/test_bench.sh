@@ -44,7 +44,7 @@ expect_right "places of the largest" 2 10 --type=double_int --op=maxloc --sizes=
 expect_right "one element" 2 5 --type=long_double --sizes=16
 
 # On a machine with more CPUs than the C library's sets have.
-expect_ok "2048 possible CPUs" launch 2 LD_PRELOAD="$programs/.libs/cores.so" CORES_POSSIBLE=2048 CORES_CPUS=0,0 \
+expect_ok "2048 possible CPUs" launch 2 LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_POSSIBLE=2048 CORES_CPUS=0,0 \
     ./allreduce bench --repetitions=2 --time=0.01 --sizes=8 --algo=ring
 grep -q ', 2 ranks on 1 cpu, ' "$scratch/out" || fail "other than one CPU of 2048"
 
@@ -112,7 +112,7 @@ esac
 # In the ring's batches rank 1 is late.  The native call that settles the next batch begins on rank 0 only when rank 1 has
 # ended its batch, too.  On each rank this call is known by several "time" lines before it; a timed call has one at most.
 # Before the first round ranks ask the time once more, and do not meet again.
-expect_ok "a late rank" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=20000 \
+expect_ok "a late rank" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late_rank.so" LATE_LOG="$scratch/late" LATE_US=20000 \
     ./allreduce bench --repetitions=3 --time=0.01 --algo=ring --sizes=8
 awk '
     $1 == "time" { last[$2] = NR; times[$2]++ }
@@ -128,7 +128,7 @@ awk '
 
 # The calls with which batches begin to grow are slow, and the batches still become as long as the time allows: of 22 ms.
 rm "$scratch/late"
-expect_ok "slow first calls" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=0 LATE_CALLS=6 \
+expect_ok "slow first calls" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/late_rank.so" LATE_LOG="$scratch/late" LATE_US=0 LATE_CALLS=6 \
     ./allreduce bench --repetitions=3 --time=0.2 --algo=ring --sizes=8
 if [ "$(grep -c '^native 0 ' "$scratch/late")" -lt 100 ]; then
     if grep 'other processes kept' "$scratch/out"; then
@@ -140,7 +140,7 @@ fi
 
 # Where the library is preloaded into all programs, native calls are native all the same; else nothing is measured.
 rm "$scratch/late"
-expect_ok "preloaded" launch 2 LD_PRELOAD="$library:$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=0 ALLREDUCE_VERBOSE=1 \
+expect_ok "preloaded" launch 2 LD_PRELOAD="$library:$PWD/test/mpi/.libs/late_rank.so" LATE_LOG="$scratch/late" LATE_US=0 ALLREDUCE_VERBOSE=1 \
     ./allreduce bench --repetitions=2 --time=0.01 --algo=ring --sizes=8
 [ "$(grep -c '^native 0 ' "$scratch/late")" -ge 4 ] || fail "preloaded: $(grep -c '^native 0 ' "$scratch/late") native calls"
 ! grep 'liballreduce:' "$scratch/out" || fail "preloaded: the library is there"
@@ -232,7 +232,7 @@ grep -q 'bench: --sizes: 2 of 3 sizes left out: the same as others in whole elem
 endless="./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=1000000"
 for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
-    interrupt $signal "$scratch/late" ' 0 300$' env LD_PRELOAD="$PWD/test/mpi/.libs/late.so" LATE_LOG="$scratch/late" LATE_US=0 \
+    interrupt $signal "$scratch/late" ' 0 300$' env LD_PRELOAD="$PWD/test/mpi/.libs/late_rank.so" LATE_LOG="$scratch/late" LATE_US=0 \
         $endless --csv --output="$scratch/bench.csv"
     expect_interrupted "SIG$signal"
     [ "$(grep -c '^2,8,.*,right,.*,[0-9]*,[0-9]*,,,,[^,]*,[^,]*,[^,]*,[a-z]*$' "$scratch/bench.csv")" -eq 3 ] ||

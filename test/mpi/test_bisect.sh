@@ -11,22 +11,22 @@
 }
 limit=200
 allreduce=$PWD/allreduce
-wrong=$programs/.libs/wrong.so
-pings=$programs/pings
+wrong=$programs/.libs/fake_mpi_wrong.so
+few_calls=$programs/few_calls
 
 # What the shell has set for other runs is not for these: a timeline stays, and no table hides what the program says last.
 echo "of a job" >"$scratch/timeline"
 expect_limited_end "nothing wrong" 0 'passes with and without' ALLREDUCE_TRACE="$scratch/timeline" ALLREDUCE_VERBOSE=1 \
-    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 [ "$(cat "$scratch/timeline")" = "of a job" ] || fail "nothing wrong: the timeline of a job is overwritten"
 
 # The native allreduce is wrong for the program's 8000 bytes: of its sizes only those go elsewhere.
 expect_limited_end "a native fault" 0 "Keep:  ALLREDUCE_ALGO='ring:4K-8191;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
-    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$few_calls"
 keep=$(sed -n "s/^Keep:  ALLREDUCE_ALGO='\(.*\)'/\1/p" "$scratch/out")
 expect_ok "what it says to keep" launch 2 LD_PRELOAD="$library:$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
-    ALLREDUCE_ALGO="$keep" "$pings"
+    ALLREDUCE_ALGO="$keep" "$few_calls"
 
 # What an earlier search has left in the folder does not count: those messages would end the range at 256K.
 mkdir "$scratch/old[1]"
@@ -36,7 +36,7 @@ printf '%s\n' '{"format": 1, "liballreduce": "0", "mpi": "x", "program": "x", "w
 cp "$scratch/old[1]/trial-1.jsonl" "$scratch/old[1]/trial-2.jsonl.rank1"
 expect_limited_end "an old folder" 0 "Keep:  ALLREDUCE_ALGO='ring:128K-inf;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 \
-    "$allreduce" bisect --algo ring --logs "$scratch/old[1]" $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --algo ring --logs "$scratch/old[1]" $MPIEXEC -n 2 "$few_calls"
 
 # Statistics of single ranks, of which rank 0 is not one.
 cat >"$scratch/without-0" <<END
@@ -53,36 +53,36 @@ expect_limited_end "no file of rank 0" 0 "Keep:  ALLREDUCE_ALGO='native'" \
 
 # The row that runs is wrong: its first message, whatever the size.
 expect_limited_end "a fault of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
-    LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
-    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$pings"
+    LD_PRELOAD="$programs/.libs/fault_mpi.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
+    "$allreduce" bisect --algo ring $MPIEXEC -n 2 "$few_calls"
 
 # So is a file of rules, for one of the sizes; and where native is no better, another row is.
 echo 'ring:4K-64K;native' >"$scratch/rules"
 expect_limited_end "a fault of the rules" 0 "Keep:  ALLREDUCE_ALGO='native:4K-8191'" \
-    LD_PRELOAD="$programs/.libs/fault.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
-    ALLREDUCE_RULES="$scratch/rules" "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    LD_PRELOAD="$programs/.libs/fault_mpi.so" FAULT_RANK=0 FAULT_AT=0 ALLREDUCE_TRANSPORT=mpi \
+    ALLREDUCE_RULES="$scratch/rules" "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 echo native >"$scratch/rules"
 expect_limited_end "native rules" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:4K-8191;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 ALLREDUCE_RULES="$scratch/rules" \
-    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 echo star >"$scratch/rules"
 expect_limited_end "right rules" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 ALLREDUCE_RULES="$scratch/rules" \
-    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 expect_limited_end "right rules for all sizes" 0 "Keep:  the library, with the settings as they are" \
     LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=1000000 ALLREDUCE_RULES="$scratch/rules" \
-    "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 
 # A setting of several clauses is kept whole, and what is right without it goes around it.
 expect_limited_end "a native fault, and clauses" 0 "Keep:  ALLREDUCE_ALGO='native:0-4095;native:8K-inf;ring:0-64K;star'" \
     LD_PRELOAD="$wrong" WRONG_FROM=4000 WRONG_TO=9000 \
-    "$allreduce" bisect --algo 'ring:0-64K;star' $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --algo 'ring:0-64K;star' $MPIEXEC -n 2 "$few_calls"
 
 # A setting that ends the program leaves no statistics.
 cat >"$scratch/crashes" <<END
 #!/bin/sh
 case \$ALLREDUCE_ALGO in *ring) kill -SEGV \$\$ ;; esac
-exec "$pings"
+exec "$few_calls"
 END
 chmod +x "$scratch/crashes"
 expect_limited_end "a crash of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
@@ -91,23 +91,23 @@ expect_limited_end "a crash of the setting" 0 "Keep:  ALLREDUCE_ALGO='native'" \
 # A library that is preloaded already is left out where it must be.
 expect_limited_end "a preload of ours" 0 'The setting is at fault' LD_PRELOAD="$library" \
     "$allreduce" bisect --algo ring --logs "$scratch/100%" \
-    $MPIEXEC -n 2 sh -c "case \$LD_PRELOAD:\$ALLREDUCE_ALGO in *liballreduce*:ring) exit 3 ;; esac; $pings"
+    $MPIEXEC -n 2 sh -c "case \$LD_PRELOAD:\$ALLREDUCE_ALGO in *liballreduce*:ring) exit 3 ;; esac; $few_calls"
 
 # Neither passes, another row does: for 8 bytes the setting is native.
 expect_limited_end "a setting that is not enough" 0 "Keep:  ALLREDUCE_ALGO='reduce_bcast:0-15;native'" \
     LD_PRELOAD="$wrong" WRONG_FROM=1 WRONG_TO=9 \
-    "$allreduce" bisect --algo 'native:0-16;ring' $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --algo 'native:0-16;ring' $MPIEXEC -n 2 "$few_calls"
 
 expect_limited_end "a fault elsewhere" 1 'the cause is not the algorithm' \
-    "$allreduce" bisect $MPIEXEC -n 2 sh -c "$pings; exit 3"
+    "$allreduce" bisect $MPIEXEC -n 2 sh -c "$few_calls; exit 3"
 expect_limited_end "a check" 0 'passes with and without' \
-    "$allreduce" bisect --check 'grep -q begun' sh -c "$MPIEXEC -n 2 $pings && echo begun"
+    "$allreduce" bisect --check 'grep -q begun' sh -c "$MPIEXEC -n 2 $few_calls && echo begun"
 expect_limited_end "a check that refuses" 1 'the cause is not the algorithm' \
-    "$allreduce" bisect --check 'grep -q begun' $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --check 'grep -q begun' $MPIEXEC -n 2 "$few_calls"
 grep -q 'the check ended with 1' "$scratch/out" || fail "a check that refuses: not told"
 # shellcheck disable=SC2016 # for the inner shell
 expect_limited_end "a program with a preload of its own, and a check" 0 'passes with and without' LD_PRELOAD="$wrong" \
-    "$allreduce" bisect --check '[ -z "$LD_PRELOAD" ]' sh -c 'case $LD_PRELOAD in *wrong.so*) exec "$0" ;; esac; exit 3' "$pings"
+    "$allreduce" bisect --check '[ -z "$LD_PRELOAD" ]' sh -c 'case $LD_PRELOAD in *fake_mpi_wrong.so*) exec "$0" ;; esac; exit 3' "$few_calls"
 
 # What a failed program has started in the background ends with the trial, and what it said last is no command for a terminal.
 # shellcheck disable=SC2016 # for the inner shell
@@ -130,13 +130,13 @@ expect_limited_end "no allreduce" 1 'No rank wrote statistics' "$allreduce" bise
 # A hang is a failure, and leaves no rank behind.
 expect_limited_end "a hang" 0 "Keep:  ALLREDUCE_ALGO='native:0-131071'" \
     LD_PRELOAD="$wrong" WRONG_FROM=100000 WRONG_TO=200000 WRONG_HANGS=1 \
-    "$allreduce" bisect --timeout 8 $MPIEXEC -n 2 "$pings"
+    "$allreduce" bisect --timeout 8 $MPIEXEC -n 2 "$few_calls"
 grep -q 'still running, ended' "$scratch/out" || fail "the hang was not ended"
 
 # What is wrong with the command line.
 expect_limited_end "no command" 2 'name the command' "$allreduce" bisect
 expect_limited_end "Intel's setting" 0 'passes with and without' \
-    ALLREDUCE_ALGO=intel I_MPI_ADJUST_ALLREDUCE=4 "$allreduce" bisect $MPIEXEC -n 2 "$pings"
+    ALLREDUCE_ALGO=intel I_MPI_ADJUST_ALLREDUCE=4 "$allreduce" bisect $MPIEXEC -n 2 "$few_calls"
 expect_limited_end "a bad setting" 2 'did you mean .ring' "$allreduce" bisect --algo rinng true
 expect_limited_end "a promise about bits" 2 'ALLREDUCE_DETERMINISM=run does not allow native' \
     ALLREDUCE_DETERMINISM=run "$allreduce" bisect true
@@ -147,10 +147,10 @@ expect_limited_end "no such folder" 1 'cannot make the folder' "$allreduce" bise
 # Under nohup a hang-up ends neither it nor the program: one that sends it to both.
 # shellcheck disable=SC2016 # for the inner shells
 expect_limited_end "a hang-up that is ignored" 0 'passes with and without' sh -c 'trap "" HUP; exec "$@"' sh \
-    "$allreduce" bisect sh -c 'kill -HUP $PPID $$; exec "$0"' "$pings"
+    "$allreduce" bisect sh -c 'kill -HUP $PPID $$; exec "$0"' "$few_calls"
 
 # A signal ends it and the program, and tells what is known.
-"$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$pings" forever >"$scratch/out" 2>&1 </dev/null &
+"$allreduce" bisect --logs "$scratch/logs" $MPIEXEC -n 2 "$few_calls" forever >"$scratch/out" 2>&1 </dev/null &
 bisect=$!
 for _ in $(seq 600); do
     grep -q begun "$scratch"/logs/trial-1.log 2>/dev/null && break

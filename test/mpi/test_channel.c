@@ -6,10 +6,10 @@
  *
  * First, long rows of messages of many ranks are moved and recorded.  What is done to one queue
  * depends on its messages alone and not on when the other rank comes, except for how often its
- * flags are looked at.  So one run stands for all (clocks.h) if each look finds the first raise
- * that suffices.  To this end, a look finds what it found before until nobody can go on without a
- * newer raise.  Each queue is judged by its own accesses, so that order made by other queues does
- * not help it.
+ * flags are looked at.  So one run stands for all (vector_clocks.h) if each look finds the first
+ * raise that suffices.  To this end, a look finds what it found before until nobody can go on
+ * without a newer raise.  Each queue is judged by its own accesses, so that order made by other
+ * queues does not help it.
  *
  * Second, all that two ranks can do with up to three messages is explored: each interleaving of
  * their accesses, in which a look at a flag finds any value that C11 permits, even an old one. */
@@ -22,12 +22,12 @@
 #include <string.h>
 
 #include "check.h"
-#include "clocks.h"
 #include "execute/cell.h"
 #include "execute/group.h"
 #include "execute/progress.h"
 #include "execute/wait.h"
 #include "reduce/reduce.h"
+#include "vector_clocks.h"
 
 #define CELL_LENGTH 2 /* elements */
 

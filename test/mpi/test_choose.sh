@@ -14,7 +14,7 @@ expect_ok "the environment first" launch 3 ALLREDUCE_ALGO=butterfly "$programs/c
 
 # Once a result was wrong, its communicator stays native whatever the program chooses.  The file in .libs is the program,
 # and the other one is libtool's script: a shell, which cannot load an instrumented library.
-expect_ok "a choice after a wrong result" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/fault.so:$library" FAULT_RANK=1 FAULT_AT=0 \
+expect_ok "a choice after a wrong result" launch 2 LD_PRELOAD="$PWD/test/mpi/.libs/fault_mpi.so:$library" FAULT_RANK=1 FAULT_AT=0 \
     ALLREDUCE_VERIFY=1,native ALLREDUCE_TRANSPORT=mpi "$programs/.libs/choose" wrong
 grep -q 'VERIFY: wrong result' "$scratch/out" || fail "nothing was wrong: $(cat "$scratch/out")"
 

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=30
-fault=$PWD/test/mpi/.libs/fault.so
+fault=$PWD/test/mpi/.libs/fault_mpi.so
 
 # expect_end WHAT LINES COMMAND...: the job ends by itself, with an error, which at least one and at
 # most so many lines tell.

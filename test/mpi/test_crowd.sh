@@ -11,7 +11,7 @@ expect_crowd() {
     cpus=$2
     each=$3
     shift 3
-    expect_ok "$what" launch 4 LD_PRELOAD="$programs/.libs/cores.so" CORES_NUMBER="$cpus" CORES_CPUS="$each" \
+    expect_ok "$what" launch 4 LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_NUMBER="$cpus" CORES_CPUS="$each" \
         "$programs/crowd" "$@"
 }
 

@@ -14,7 +14,7 @@ expect_rows() {
     [ "$(awk '$3 > 0 { print $1, $2, $4 }' "$scratch/rows")" = "$2" ] || fail "$1: $(cat "$scratch/rows"), not $2"
 }
 
-expect_ok "one algorithm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/pings"
+expect_ok "one algorithm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring "$programs/few_calls"
 expect_rows "one algorithm" '4 164K ring'
 cp "$scratch/out" "$scratch/whole"
 sed '/ ring /a\

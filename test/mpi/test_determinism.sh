@@ -5,7 +5,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=60
-fault=$PWD/test/mpi/.libs/fault.so
+fault=$PWD/test/mpi/.libs/fault_mpi.so
 
 # bits RANKS [VARIABLE=VALUE...] ARGUMENTS: what bits prints goes to $scratch/bits, sorted.
 bits() {
@@ -18,7 +18,7 @@ bits() {
         shift
     done
     # shellcheck disable=SC2086 # settings are words
-    expect_ok "$title" preload "$ranks" $settings "$programs/bits" "$@"
+    expect_ok "$title" preload "$ranks" $settings "$programs/rounded_bits" "$@"
     grep -v '^liballreduce:' "$scratch/out" | sort >"$scratch/bits"
     [ "$(wc -l <"$scratch/bits")" -eq $(($# - 2)) ] || fail "$title: not $(($# - 2)) lines"
 }
@@ -76,7 +76,7 @@ rows_of() {
     shift 2
     # shellcheck disable=SC2086 # lacking may be empty
     expect_ok "$launch" preload 4 ALLREDUCE_SCRATCH=64K ALLREDUCE_DETERMINISM="$level" "$@" \
-        "$programs/bits" rows "$level" $lacking
+        "$programs/rounded_bits" rows "$level" $lacking
     grep -v '^liballreduce:' "$scratch/out" | sort >"$scratch/$launch"
 }
 
@@ -121,14 +121,14 @@ grep -q 'butterfly  *determinism$' "$scratch/out" || fail "$title: not for deter
 for level in placement none; do
     title="no private communicator under $level"
     expect_ok "$title" launch 2 LD_PRELOAD="$fault:$library" FAULT_SPLIT=1 ALLREDUCE_ALGO=butterfly \
-        ALLREDUCE_DETERMINISM=$level "$programs/bits" double sum 64/same/ 900/same/
+        ALLREDUCE_DETERMINISM=$level "$programs/rounded_bits" double sum 64/same/ 900/same/
     said=$([ $level = none ] && echo 0 || echo 1)
     [ "$(grep -c "^liballreduce: ALLREDUCE_DETERMINISM=$level: a call of 512 bytes runs native (no private" \
         "$scratch/out")" -eq "$said" ] || fail "$title: not told $said times: $(cat "$scratch/out")"
 done
 
 # What would break the promise ends the job, or is no choice for a program.
-preload 2 ALLREDUCE_DETERMINISM=size ALLREDUCE_ALGO=ring "$programs/bits" double sum 64/same/ \
+preload 2 ALLREDUCE_DETERMINISM=size ALLREDUCE_ALGO=ring "$programs/rounded_bits" double sum 64/same/ \
     >"$scratch/out" 2>&1 && fail 'a ring was taken for size'
 [ "$(grep -c '^liballreduce: ALLREDUCE_ALGO: column 1: ring guarantees only level .placement.; ' \
     "$scratch/out")" -eq 1 ] || fail "a ring was not refused once: $(cat "$scratch/out")"

@@ -7,7 +7,7 @@ runtimes=$programs/runtimes
 cuda=$runtimes/libcuda.so.1
 hip=$runtimes/libamdhip64.so.6
 zero=$runtimes/libze_loader.so.1
-behind=$library:$programs/.libs/aware.so
+behind=$library:$programs/.libs/fake_mpi_device.so
 
 # on RUNTIME [VARIABLE=VALUE...] PROGRAM...: with a runtime that the program is loaded with.
 on() {
@@ -24,7 +24,7 @@ expect_line() {
     }
 }
 
-expect_ok "the program without the library" launch 3 LD_PRELOAD="$programs/.libs/aware.so:$cuda" \
+expect_ok "the program without the library" launch 3 LD_PRELOAD="$programs/.libs/fake_mpi_device.so:$cuda" \
     "$programs/device" all one later managed
 for algo in ring auto; do
     expect_ok "CUDA, $algo" on "$cuda" ALLREDUCE_ALGO=$algo ALLREDUCE_VERBOSE=1 \

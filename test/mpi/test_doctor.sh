@@ -9,11 +9,11 @@ limit=60
 NO_COLOR=1 # mpirun of Open MPI gives its ranks a terminal
 export NO_COLOR
 allreduce=$PWD/allreduce
-pings=$programs/pings
+few_calls=$programs/few_calls
 
-expect_limited_end "a good program" 0 "^ok  *program  .*pings takes the library" "$allreduce" doctor "$pings"
+expect_limited_end "a good program" 0 "^ok  *program  .*few_calls takes the library" "$allreduce" doctor "$few_calls"
 expect_limited_end "its library" 0 "^ok  *library  *$library" "$allreduce" doctor
-expect_limited_end "a job" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $MPIEXEC -n 2 "$allreduce" doctor "$pings"
+expect_limited_end "a job" 0 '^ok  *launcher  .*MPI_COMM_WORLD of size 2$' $MPIEXEC -n 2 "$allreduce" doctor "$few_calls"
 expect_limited_end "its nodes" 0 '^ok  *nodes  *2 ranks on 1 node$' $MPIEXEC -n 2 "$allreduce" doctor
 if [ "$(nproc)" -lt 5 ]; then
     expect_limited_end "too many ranks" 0 '^warning  binding .* 5 ranks share ' $MPIEXEC -n 5 "$allreduce" doctor
@@ -39,9 +39,9 @@ ln -s limited "$scratch/0"
 ln -s limited "$scratch/1"
 [ "$(nproc)" -lt 2 ] ||
     expect_limited_end "a limit of CPU time" 0 '^note  *quota  *a cgroup limits 1 rank to the time of 1 of [0-9]* CPUs$' \
-        LD_PRELOAD="$programs/.libs/cores.so" CORES_CGROUP="$scratch" "$allreduce" doctor
+        LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_CGROUP="$scratch" "$allreduce" doctor
 expect_limited_end "a limit for two ranks" 0 '^warning  quota .*: a cgroup limits 2 ranks to the time of 1 of 8 CPUs$' \
-    $MPIEXEC -n 2 env LD_PRELOAD="$programs/.libs/cores.so" CORES_CGROUP="$scratch" CORES_CPUS=0-7,0-7 "$allreduce" doctor
+    $MPIEXEC -n 2 env LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_CGROUP="$scratch" CORES_CPUS=0-7,0-7 "$allreduce" doctor
 expect_limited_end "one node" 0 '^ok  *network  *not needed: all ranks are on one node$' $MPIEXEC -n 2 "$allreduce" doctor
 sh -c 'while :; do :; done' &
 busy=$!
@@ -57,13 +57,13 @@ expect_limited_end "preloaded" 0 '^ok  *preload  *LD_PRELOAD has /.*liballreduce
 # A program that loads a runtime for accelerators, on a machine without one.
 [ -e /dev/nvidia0 ] ||
     expect_limited_end "no GPU" 0 '^warning  device  *the program loads CUDA (libcuda.so.1), but there is no GPU here$' \
-        LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor "$pings"
+        LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor "$few_calls"
 expect_limited_end "a runtime in MPI" 0 '^ok  *device  *the MPI library, or a preload, has loaded a runtime' \
     $MPIEXEC -n 2 env LD_PRELOAD="$programs/runtimes/libcuda.so.1" "$allreduce" doctor
 
 # XPMEM: a stand-in for its library, without the module and with what looks like it.
 mkdir "$scratch/xpmem"
-cp "$PWD/test/mpi/.libs/xpmem.so" "$scratch/xpmem/libxpmem.so.0" || exit 99
+cp "$PWD/test/mpi/.libs/fake_xpmem.so" "$scratch/xpmem/libxpmem.so.0" || exit 99
 [ -e /dev/xpmem ] ||
     expect_limited_end "no module" 0 '^note  *xpmem  *its library is installed, but its module is not loaded' \
         LD_LIBRARY_PATH="$scratch/xpmem" "$allreduce" doctor
@@ -107,12 +107,12 @@ fi
 # A container's filter of system calls.
 expect_limited_end "system calls" 0 '^ok  *kernel ' "$allreduce" doctor
 expect_limited_end "more CPUs than the C library's sets have" 0 '^ok  *kernel .*sched_setaffinity' \
-    LD_PRELOAD="$programs/.libs/cores.so" CORES_POSSIBLE=2048 "$allreduce" doctor
+    LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_POSSIBLE=2048 "$allreduce" doctor
 expect_limited_end "no memfd_create" 0 '^warning  kernel  *memfd_create is refused by a filter of system calls (seccomp): ' \
-    "$programs/forbid" memfd_create process_vm_readv -- "$allreduce" doctor
+    "$programs/forbid_system_calls" memfd_create process_vm_readv -- "$allreduce" doctor
 grep -q '^warning  kernel  *process_vm_readv is refused by a filter' "$scratch/out" || fail "process_vm_readv is not told"
 expect_limited_end "a job of such ranks" 0 'memory .*only through /dev/shm' \
-    $MPIEXEC -n 2 "$programs/forbid" memfd_create -- "$allreduce" doctor
+    $MPIEXEC -n 2 "$programs/forbid_system_calls" memfd_create -- "$allreduce" doctor
 
 # Nodes of one rank and of more (MPICH only, whose cliques stand for nodes).
 [ "$AR_MPI_FAMILY" != mpich ] ||
@@ -132,11 +132,11 @@ expect_limited_end "another launcher" 1 "^wrong  *launcher  *started by $other" 
 others=$(find .libs -name 'engine-*.so' ! -name "engine-$AR_MPI_FAMILY.so")
 [ -z "$others" ] || echo "a build for several MPIs: what the helper of this one says of another's launcher is left out"
 [ -n "$others" ] ||
-    expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$pings"
-expect_limited_end "the same in run" 1 "pings runs with .*: started by $other .*start it with" \
-    $foreign "$allreduce" run "$pings"
+    expect_limited_end "the same with the program, once" 1 "started by $other" $foreign "$allreduce" doctor "$few_calls"
+expect_limited_end "the same in run" 1 "few_calls runs with .*: started by $other .*start it with" \
+    $foreign "$allreduce" run "$few_calls"
 expect_limited_end "the same in the library" 0 "warning: started by $other" \
-    $foreign LD_PRELOAD="$library" "$pings"
+    $foreign LD_PRELOAD="$library" "$few_calls"
 
 expect_limited_end "srun without MPI" 1 '^wrong  *launcher  *started by srun (SLURM_STEP_NUM_TASKS=2)' \
     SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_STEP_NUM_TASKS=2 "$allreduce" doctor
@@ -157,7 +157,7 @@ expect_limited_end "no such preload" 1 '^wrong  *preload .*/nowhere/x.so: No suc
     LD_PRELOAD=/nowhere/x.so "$allreduce" doctor
 expect_limited_end "no such program" 1 '^wrong  *program .*nosuch: not found in PATH' "$allreduce" doctor nosuch
 printf '\177ELF' >"$scratch/static"
-head -c 8 "$pings" | tail -c 4 >>"$scratch/static"
+head -c 8 "$few_calls" | tail -c 4 >>"$scratch/static"
 head -c 120 /dev/zero >>"$scratch/static"
 chmod +x "$scratch/static"
 expect_limited_end "a static program" 1 '^wrong  *program .*statically linked' "$allreduce" doctor "$scratch/static"
@@ -168,7 +168,7 @@ expect_limited_end "few open files" 0 '^warning  limits  *only 64 open files' \
 if [ -x /usr/bin/python3 ]; then
     mkdir "$scratch/mpi4py"
     : >"$scratch/mpi4py/__init__.py"
-    cp "$pings" "$scratch/mpi4py/MPI.so"
+    cp "$few_calls" "$scratch/mpi4py/MPI.so"
     expect_limited_end "Python's MPI" 0 "^ok  *program  .*/mpi4py/MPI.so takes the library" \
         PYTHONPATH="$scratch" "$allreduce" doctor /usr/bin/python3
 else

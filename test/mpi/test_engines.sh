@@ -12,17 +12,17 @@ install_into "$prefix" || exit 1
 
 checked=
 for folder in $(mpi_folders); do
-    use_mpi_of "$folder" test/mpi/pings test/mpi/plugin.la || continue
+    use_mpi_of "$folder" test/mpi/few_calls test/mpi/plugin.la || continue
     family=$AR_MPI_FAMILY
     checked="$checked $family"
-    pings=$PWD/$folder/test/mpi/pings
-    expect_engine "$family: a program" 4 launch 2 LD_PRELOAD="$library" "$pings"
-    expect_engine "$family: allreduce run" 4 launch 2 ./allreduce run "$pings"
+    few_calls=$PWD/$folder/test/mpi/few_calls
+    expect_engine "$family: a program" 4 launch 2 LD_PRELOAD="$library" "$few_calls"
+    expect_engine "$family: allreduce run" 4 launch 2 ./allreduce run "$few_calls"
     expect_engine "$family: a module's private MPI" 1 \
-        launch 2 LD_PRELOAD="$library" "$programs/private" "$PWD/$folder/test/mpi/.libs/plugin.so"
-    expect_engine "$family: installed" 4 launch 2 LD_PRELOAD="$prefix/lib/liballreduce.so" "$pings"
-    expect_engine "$family: installed, allreduce run" 4 launch 2 "$prefix/bin/allreduce" run "$pings"
-    if rename_mpich "$pings" libmpi.so.12; then
+        launch 2 LD_PRELOAD="$library" "$programs/plugin_loader" "$PWD/$folder/test/mpi/.libs/plugin.so"
+    expect_engine "$family: installed" 4 launch 2 LD_PRELOAD="$prefix/lib/liballreduce.so" "$few_calls"
+    expect_engine "$family: installed, allreduce run" 4 launch 2 "$prefix/bin/allreduce" run "$few_calls"
+    if rename_mpich "$few_calls" libmpi.so.12; then
         expect_engine "$family: libmpi.so.12" 4 launch 2 LD_PRELOAD="$library" LD_LIBRARY_PATH="$scratch" "$scratch/renamed"
     fi
     # What runs in MPI itself: each engine's helper is taken by the launcher.

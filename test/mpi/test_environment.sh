@@ -5,7 +5,7 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-inject=$PWD/test/mpi/.libs/inject.so
+inject=$PWD/test/mpi/.libs/fault_system.so
 total=0
 wrapper= # command before each rank's program
 

@@ -57,7 +57,7 @@ done
 # Nor does a job that is killed as a whole.
 # shellcheck disable=SC2086 # MPIEXEC may hold options
 setsid timeout "$limit" $MPIEXEC -n 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm \
-    "$programs/pings" forever >"$scratch/out" 2>&1 &
+    "$programs/few_calls" forever >"$scratch/out" 2>&1 &
 job=$!
 while ! grep -q begun "$scratch/out" && kill -0 $job 2>/dev/null; do
     sleep 0.1

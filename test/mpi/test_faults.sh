@@ -7,7 +7,7 @@
 
 limit=30
 step=${FAULTS_STEP:-17}
-inject=$PWD/test/mpi/.libs/inject.so
+inject=$PWD/test/mpi/.libs/fault_system.so
 
 # refuse_on VICTIM VARIABLE=VALUE...: in one launch behind the other, since a job may end; each goes on behind the last.
 # The program chooses $clauses, if there are any, for its communicator.
@@ -65,7 +65,7 @@ refuse_on 1 ALLREDUCE_TUNE=online ALLREDUCE_TUNE_OVERHEAD=100
 refuse_from_start() {
     at=0
     while :; do
-        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$@" "$programs/pings" >"$scratch/out" 2>&1
+        launch 2 LD_PRELOAD="$inject:$library" INJECT_TELL=1 INJECT_RANK=1 INJECT_AT=$at "$@" "$programs/few_calls" >"$scratch/out" 2>&1
         status=$?
         grep -q '^refused: ' "$scratch/out" || break
         [ $status -eq 0 ] || is_ended $status || {

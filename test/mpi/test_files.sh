@@ -10,7 +10,7 @@ limit=30
 ping() {
     title=$1
     shift
-    expect_ok "$title" preload 2 ALLREDUCE_ALGO=ring "$@" "$programs/pings"
+    expect_ok "$title" preload 2 ALLREDUCE_ALGO=ring "$@" "$programs/few_calls"
 }
 
 # expect_said TEXT...: one line each, and no more.
@@ -46,7 +46,7 @@ ping "a pipe" ALLREDUCE_STATS="$scratch/pipe"
 expect_said "ALLREDUCE_STATS: cannot write '$scratch/pipe': No such device or address"
 
 # A folder is refused before anything runs.
-preload 2 ALLREDUCE_TRACE="$scratch" "$programs/pings" >"$scratch/out" 2>&1
+preload 2 ALLREDUCE_TRACE="$scratch" "$programs/few_calls" >"$scratch/out" 2>&1
 grep -q "^liballreduce: ALLREDUCE_TRACE: column 1: cannot write '$scratch': Is a directory" "$scratch/out" ||
     fail "a folder: $(cat "$scratch/out")"
 

@@ -3,8 +3,8 @@
 # shellcheck source=test/mpi/common.sh disable=SC2317 # functions are arguments
 . "${srcdir:-.}/test/mpi/common.sh"
 
-cuda=$programs/.libs/cuda.so
-aware=$programs/.libs/aware.so
+cuda=$programs/.libs/cuda_accelerator.so
+aware=$programs/.libs/fake_mpi_device.so
 launch 1 LD_PRELOAD="$cuda" "$programs/device" >"$scratch/out" 2>&1 </dev/null
 case $? in
 0) grep CUDA "$scratch/out" ;;

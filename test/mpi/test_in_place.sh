@@ -4,7 +4,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 mkdir "$scratch/lib"
-cp "$PWD/test/mpi/.libs/xpmem.so" "$scratch/lib/libxpmem.so.0" || exit 99
+cp "$PWD/test/mpi/.libs/fake_xpmem.so" "$scratch/lib/libxpmem.so.0" || exit 99
 
 # in_place RANKS [VARIABLE=VALUE...] PROGRAM [ARGUMENT...]: with the stand-in.
 in_place() {
@@ -95,7 +95,7 @@ mkdir "$scratch/machine"
 test/cli/levels make 0 "$scratch/machine" || fail "a made-up machine: not made"
 for n in 3 4; do
     expect_copy "auto, $n ranks" ' 10 .*shm(copy=in_place) *auto' 18 in_place "$n" ALLREDUCE_ALGO=auto \
-        LD_PRELOAD="$programs/.libs/cores.so:$library" CORES_ROOT="$scratch/machine" CORES_CPUS=0,1,2,3 \
+        LD_PRELOAD="$programs/.libs/fake_machine.so:$library" CORES_ROOT="$scratch/machine" CORES_CPUS=0,1,2,3 \
         ALLREDUCE_LEVELS=flat ALLREDUCE_WAIT=yield "$program" again
     grep -q " $tried .*shm(copy=slots) *slots are faster than in place, or tried" "$scratch/out" ||
         fail "auto, $n ranks: not each way has four calls: $(cat "$scratch/out")"

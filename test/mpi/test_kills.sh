@@ -13,13 +13,13 @@ patience=${PATIENCE:-1}
 moments=${KILLS_MOMENTS:-6}
 timed=${KILLS_TIMED:-3}
 seed=${KILLS_SEED:-1}
-inject=$programs/.libs/inject.so
+inject=$programs/.libs/fault_system.so
 out=$scratch/folder
 TMPDIR=$scratch/tmp
 export TMPDIR
 mkdir "$out" "$TMPDIR"
 # Processes are found by this name.
-ln -s "$programs/pings" "$scratch/struck"
+ln -s "$programs/few_calls" "$scratch/struck"
 slowest=0
 native_slowest=0
 struck=0

@@ -24,7 +24,7 @@ with_shm 1m $alone true 2>/dev/null || {
 }
 
 # Each rank gives its own part memory.
-expect_ok "memory behind all parts" launch 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm "$programs/backed"
+expect_ok "memory behind all parts" launch 3 env LD_PRELOAD="$library" ALLREDUCE_ALGO=shm "$programs/memory"
 [ "$(grep -c '^[12] mappings, 0 bytes' "$scratch/out")" -eq 3 ] || fail "memory behind all parts: $(cat "$scratch/out")"
 
 # expect_memory WHAT ROW SIZE [COMMAND...]: with a /dev/shm of SIZE, ranks under COMMAND run shm as ROW.
@@ -34,7 +34,7 @@ expect_memory() {
     size=$3
     shift 3
     expect_row "$what" "$row" 4 with_shm "$size" timeout -k 5 "$limit" $MPIEXEC -n 2 "$@" env \
-        LD_PRELOAD="$library" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=shm "$programs/pings"
+        LD_PRELOAD="$library" ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=shm "$programs/few_calls"
     ! grep '^left:' "$scratch/out" || fail "$what: a file is left"
 }
 
@@ -48,7 +48,7 @@ too_little=0
 small=65536
 while [ $((small - too_little)) -gt 32 ]; do
     middle=$(((small + too_little) / 2))
-    if with_shm ${middle}k timeout -k 5 "$limit" $MPIEXEC -n 2 "$programs/pings" \
+    if with_shm ${middle}k timeout -k 5 "$limit" $MPIEXEC -n 2 "$programs/few_calls" \
         >"$scratch/out" 2>&1; then
         small=$middle
     else
@@ -59,7 +59,7 @@ done
 expect_memory "small /dev/shm" shm ${small}k
 has_reason && fail "small /dev/shm: shared memory was missed"
 
-if ! launch 2 $alone "$programs/pings" >"$scratch/out" 2>&1; then
+if ! launch 2 $alone "$programs/few_calls" >"$scratch/out" 2>&1; then
     echo "natively, this MPI's ranks must see each other: the rest is left out"
     exit $failed
 fi

@@ -11,30 +11,30 @@ network  latency 100us  bandwidth 100MB/s
 END
 echo 'network  latency 1us  bandwidth fast' >"$scratch/bad"
 
-expect_ok "one node" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/pings"
+expect_ok "one node" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/few_calls"
 ! grep -q 'by a model' "$scratch/out" || fail "one node: there was a model"
 
 expect_ok "one node, no shm" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=ring,rhd ALLREDUCE_MODEL="$scratch/machine" \
-    "$programs/pings"
+    "$programs/few_calls"
 if ! grep -q "auto on 2 ranks, by a model of the machine (a test's): " "$scratch/out" || ! grep -q ' model$' "$scratch/out"; then
     fail "one node, no shm: no model"
     cat "$scratch/out"
 fi
 
-preload 2 ALLREDUCE_MODEL="$scratch/bad" "$programs/pings" >"$scratch/out" 2>&1 </dev/null &&
+preload 2 ALLREDUCE_MODEL="$scratch/bad" "$programs/few_calls" >"$scratch/out" 2>&1 </dev/null &&
     fail "a bad file: no error"
 grep -q 'ALLREDUCE_MODEL: .*bad:1:33: bandwidth cannot be .fast.; allowed: ' "$scratch/out" || {
     fail "a bad file: not told where"
     cat "$scratch/out"
 }
 
-preload 2 ALLREDUCE_MODEL=fat-three "$programs/pings" >"$scratch/out" 2>&1 </dev/null && fail "no such file: no error"
+preload 2 ALLREDUCE_MODEL=fat-three "$programs/few_calls" >"$scratch/out" 2>&1 </dev/null && fail "no such file: no error"
 grep -q "ALLREDUCE_MODEL: 'fat-three' is neither a file nor one of the installed machines: .*fat-tree" "$scratch/out" || {
     fail "no such file: the installed ones are not told"
     cat "$scratch/out"
 }
 
-expect_ok "a rank alone" preload 1 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/pings"
+expect_ok "a rank alone" preload 1 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/few_calls"
 expect_ok "ranks alone" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/corners" self
 
 # What is measured here parses, and predicts shared memory.
@@ -58,7 +58,7 @@ else
     grep -q 'levels inside a node are not measured, since ' "$scratch/out" || fail "no levels, and no reason"
 fi
 
-expect_ok "nodes of which rank 0 may have one of its own" launch 3 "$programs/measured"
+expect_ok "nodes of which rank 0 may have one of its own" launch 3 "$programs/model"
 
 # The rest takes an MPI that treats ranks of one machine as ranks of several.
 [ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
@@ -69,7 +69,7 @@ expect_model() {
     what=$1
     text=$2
     shift 2
-    expect_ok "$what" preload 4 ALLREDUCE_VERBOSE=1 "$@" "$programs/pings"
+    expect_ok "$what" preload 4 ALLREDUCE_VERBOSE=1 "$@" "$programs/few_calls"
     if ! grep -q "auto on 4 ranks of several nodes, by a model of the machine ($text): " "$scratch/out" ||
         [ "$(grep -c 'auto on 4' "$scratch/out")" -ne 1 ] || ! grep -q ' model$' "$scratch/out"; then
         fail "$what: not told once, or not used"
@@ -119,9 +119,9 @@ exec "$@"
 END
 chmod +x "$scratch/by_wait"
 expect_ok "one rank waits inside MPI" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
-    "$scratch/by_wait" "$programs/pings"
+    "$scratch/by_wait" "$programs/few_calls"
 
 expect_ok "named" preload 4 ALLREDUCE_ALGO=ring ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" \
-    "$programs/pings"
+    "$programs/few_calls"
 ! grep -q 'by a model' "$scratch/out" || fail "named: there was a model"
 exit "$failed"

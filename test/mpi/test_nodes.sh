@@ -35,7 +35,7 @@ mkdir "$scratch/machine"
 test/cli/levels make 0 "$scratch/machine" || fail "a made-up machine: not made"
 # expect_names WHAT TEXT CPUS LEVELS: 20 calls run two_level with these levels, and a line of the table has the text.
 expect_names() {
-    expect_row "$1" two_level 20 launch 6 LD_PRELOAD="$PWD/test/mpi/.libs/cores.so:$library" CORES_ROOT="$scratch/machine" \
+    expect_row "$1" two_level 20 launch 6 LD_PRELOAD="$PWD/test/mpi/.libs/fake_machine.so:$library" CORES_ROOT="$scratch/machine" \
         CORES_CPUS="$3" ALLREDUCE_WAIT=yield ALLREDUCE_VERBOSE=1 ALLREDUCE_VERIFY=1 \
         ALLREDUCE_ALGO="two_level(levels=$4)" "$programs/values"
     grep -q -e "$2" "$scratch/out" || fail "$1: $(cat "$scratch/out")"

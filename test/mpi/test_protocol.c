@@ -3,7 +3,7 @@
  *
  * Each rank's accesses to shared memory do not depend on when others come, but for how often it
  * looks at a flag.  So they are recorded rank by rank: the executor's own source, in which the
- * functions that touch slots are replaced.  clocks.h says why one run stands for all.
+ * functions that touch slots are replaced.  vector_clocks.h says why one run stands for all.
  *
  * The same records are run on simulated caches: as many lines move as the model counts for the
  * schedule. */
@@ -15,7 +15,6 @@
 #include "../unit/coherence.h"
 #include "algorithms/grouping.h"
 #include "check.h"
-#include "clocks.h"
 #include "execute/cell.h"
 #include "execute/in_place.h"
 #include "execute/node_plan.h"
@@ -24,6 +23,7 @@
 #include "model/lines.h"
 #include "reduce/reduce.h"
 #include "schedule/schedule.h"
+#include "vector_clocks.h"
 
 /* --- recording --- */
 

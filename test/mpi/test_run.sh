@@ -6,31 +6,31 @@
 
 limit=30
 allreduce=$PWD/allreduce
-tool=$programs/.libs/tool_next.so
-pings=$programs/pings
+tool=$programs/.libs/profiler_next.so
+few_calls=$programs/few_calls
 
 # It runs, with the program's own arguments untouched.
-expect_row "a program" ring 4 launch 3 "$allreduce" run --algo ring --verbose "$pings"
+expect_row "a program" ring 4 launch 3 "$allreduce" run --algo ring --verbose "$few_calls"
 [ "$(grep -c -v '^liballreduce:' "$scratch/out")" -eq 0 ] || fail "more than the summary was printed"
-expect_row "without a launcher" ring 4 "$allreduce" run -v -a ring "$pings"
+expect_row "without a launcher" ring 4 "$allreduce" run -v -a ring "$few_calls"
 # shellcheck disable=SC2016
 expect_ok "a script with arguments" "$allreduce" run sh -c 'echo "$0 $1 $ALLREDUCE_ALGO"' --algo=x -v
 grep -q -x -e '--algo=x -v ' "$scratch/out" || fail "the program's arguments were read"
-expect_ok "every rank's table" launch 2 "$allreduce" run -v2 "$pings"
+expect_ok "every rank's table" launch 2 "$allreduce" run -v2 "$few_calls"
 [ "$(grep -c 'calls of rank' "$scratch/out")" -eq 2 ] || fail "-v2 printed no two tables"
 
 # shellcheck disable=SC2016
 expect_ok "options for variables" "$allreduce" run --tune --verify --determinism=placement \
     sh -c 'echo "$ALLREDUCE_TUNE $ALLREDUCE_VERIFY $ALLREDUCE_DETERMINISM"'
 grep -q -x 'online 1 placement' "$scratch/out" || fail "variables: $(cat "$scratch/out")"
-expect_ok "a verified run" launch 2 "$allreduce" run -v --verify=1/2,warn --algo ring "$pings"
+expect_ok "a verified run" launch 2 "$allreduce" run -v --verify=1/2,warn --algo ring "$few_calls"
 grep -q 'ALLREDUCE_VERIFY: 2 calls of rank 0 agree' "$scratch/out" || fail "nothing was verified: $(cat "$scratch/out")"
 
 # A file of rules is found from another folder.
 printf 'star: 0-80\nring\n' >"$scratch/rules"
 cat >"$scratch/moves" <<END
 #!/bin/sh
-cd / && exec "$pings"
+cd / && exec "$few_calls"
 END
 chmod +x "$scratch/moves"
 cat >"$scratch/starts" <<END
@@ -52,7 +52,7 @@ expect_ok "statistics" launch 2 "$scratch/starts"
 grep -q ring "$scratch/100%/stats.txt" || fail "no statistics in a folder with %"
 
 # The user's own preloads stay, behind ours, and ours is there once.
-expect_ok "a preload of the user's" launch 2 LD_PRELOAD="$tool" "$allreduce" run --algo native "$pings"
+expect_ok "a preload of the user's" launch 2 LD_PRELOAD="$tool" "$allreduce" run --algo native "$few_calls"
 [ "$(grep -c '^tool next: 4 Allreduce ' "$scratch/out")" -eq 2 ] || fail "the user's preload was lost"
 # shellcheck disable=SC2016
 expect_ok "LD_PRELOAD" env LD_PRELOAD="$tool $library:/nowhere/liballreduce.so.0" \
@@ -81,15 +81,15 @@ fi
 
 # What is wrong with the command line.
 expect_end "a bad clause" any 'run: --algo: column 6: .*did you mean .ring' \
-    launch 3 "$allreduce" run --algo 'ring;rinng' "$pings"
+    launch 3 "$allreduce" run --algo 'ring;rinng' "$few_calls"
 # shellcheck disable=SC2016
 expect_end "a late rank 0" any 'run: --algo: column 6: .*did you mean .ring' \
     launch 3 sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 0 ] || sleep 0.2; exec "$@"' \
-    sh "$allreduce" run --algo 'ring;rinng' "$pings"
+    sh "$allreduce" run --algo 'ring;rinng' "$few_calls"
 # What is wrong on another rank alone, or on several, is told by one of them; and so it is of a rank's own command line.
 # The job ends then, although the others are in MPI_Init.
 printf 'ring\n' >"$scratch/here"
-printf '#!/bin/sh\nexec "%s"\n' "$pings" >"$scratch/it"
+printf '#!/bin/sh\nexec "%s"\n' "$few_calls" >"$scratch/it"
 cat >"$scratch/elsewhere" <<END
 #!/bin/sh
 rank=\${PMI_RANK:-\$OMPI_COMM_WORLD_RANK}
@@ -100,50 +100,50 @@ exec "\$@"
 END
 chmod +x "$scratch/elsewhere" "$scratch/it"
 expect_end "a file that only rank 0 has" any '^rank [12] on .*: allreduce run: --rules: .*/here: No such' \
-    launch 3 "$scratch/elsewhere" 0 none "$allreduce" run --rules here "$pings"
+    launch 3 "$scratch/elsewhere" 0 none "$allreduce" run --rules here "$few_calls"
 [ "$(grep -c 'No such' "$scratch/out")" -eq 1 ] || fail "a file that only rank 0 has: told by two: $(cat "$scratch/out")"
 expect_end "a file that nobody has" any 'No such file' \
-    launch 3 "$scratch/elsewhere" none none "$allreduce" run --rules here "$pings"
+    launch 3 "$scratch/elsewhere" none none "$allreduce" run --rules here "$few_calls"
 expect_end "a program that rank 0 has" any '^rank 1 on .*: allreduce run: \./it: No such file' \
     launch 2 "$scratch/elsewhere" 0 none "$allreduce" run ./it
 expect_end "an unknown option of rank 1" any '^rank 1 on .*: allreduce run: unrecognized option' \
-    launch 2 "$scratch/elsewhere" none 1 "$allreduce" run "$pings"
+    launch 2 "$scratch/elsewhere" none 1 "$allreduce" run "$few_calls"
 expect_end "a bad level" any 'run: --determinism: column 1' \
-    launch 3 "$allreduce" run --determinism=never "$pings"
-expect_end "a bad share" any 'run: --verify: column' launch 3 "$allreduce" run --verify=2 "$pings"
-expect_end "a bad manner" any 'run: --tune: column 1' launch 3 "$allreduce" run --tune=offline "$pings"
+    launch 3 "$allreduce" run --determinism=never "$few_calls"
+expect_end "a bad share" any 'run: --verify: column' launch 3 "$allreduce" run --verify=2 "$few_calls"
+expect_end "a bad manner" any 'run: --tune: column 1' launch 3 "$allreduce" run --tune=offline "$few_calls"
 expect_end "a bad variable" any 'run: ALLREDUCE_WAIT: column 1' \
-    launch 3 ALLREDUCE_WAIT=never "$allreduce" run "$pings"
-expect_end "an unknown option" any 'unrecognized option' launch 3 "$allreduce" run --alga ring "$pings"
+    launch 3 ALLREDUCE_WAIT=never "$allreduce" run "$few_calls"
+expect_end "an unknown option" any 'unrecognized option' launch 3 "$allreduce" run --alga ring "$few_calls"
 expect_end "no program" 2 'name the program' "$allreduce" run --algo ring
-expect_end "the launcher behind" 2 'it must come first: mpiexec' "$allreduce" run mpiexec -n 2 "$pings"
-expect_end "no rules file" 2 'run: --rules: .*No such file' "$allreduce" run --rules "$scratch/none" "$pings"
+expect_end "the launcher behind" 2 'it must come first: mpiexec' "$allreduce" run mpiexec -n 2 "$few_calls"
+expect_end "no rules file" 2 'run: --rules: .*No such file' "$allreduce" run --rules "$scratch/none" "$few_calls"
 expect_row "ALLREDUCE_STRICT=0" native 4 \
-    env ALLREDUCE_STRICT=0 "$allreduce" run -v --algo nonsense "$pings"
+    env ALLREDUCE_STRICT=0 "$allreduce" run -v --algo nonsense "$few_calls"
 
 # What is wrong with the program or the library.
 expect_end "no such program" any 'nosuch: not found in PATH' launch 3 "$allreduce" run nosuch
 expect_end "its exit status" 127 'No such file' "$allreduce" run ./nosuch
 expect_end "a folder" 126 'Permission denied' "$allreduce" run /
-expect_end "no such library" 1 'library /nowhere.so: No such file' "$allreduce" run -l /nowhere.so "$pings"
+expect_end "no such library" 1 'library /nowhere.so: No such file' "$allreduce" run -l /nowhere.so "$few_calls"
 echo nonsense >"$scratch/broken.so"
-expect_end "a broken library" 1 'would start .* without' "$allreduce" run -l "$scratch/broken.so" "$pings"
+expect_end "a broken library" 1 'would start .* without' "$allreduce" run -l "$scratch/broken.so" "$few_calls"
 expect_end "the same, with a script" 1 'would start .* without' \
     "$allreduce" run -l "$scratch/broken.so" "$scratch/moves"
-expect_end "another library" 1 "$tool is not liballreduce.so: .* would run without it" "$allreduce" run -l "$tool" "$pings"
+expect_end "another library" 1 "$tool is not liballreduce.so: .* would run without it" "$allreduce" run -l "$tool" "$few_calls"
 mkdir "$scratch/a b"
 cp "$library" "$scratch/a b"
-expect_end "a blank in the path" 1 'cannot hold a path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$pings"
+expect_end "a blank in the path" 1 'cannot hold a path with a blank' "$allreduce" run -l "$scratch/a b/liballreduce.so" "$few_calls"
 
 printf '\177ELF' >"$scratch/static"
-head -c 8 "$pings" | tail -c 4 >>"$scratch/static"
+head -c 8 "$few_calls" | tail -c 4 >>"$scratch/static"
 head -c 120 /dev/zero >>"$scratch/static"
-head -c 64 "$pings" >"$scratch/cut"
+head -c 64 "$few_calls" >"$scratch/cut"
 chmod +x "$scratch/static" "$scratch/cut"
 expect_end "a static program" 1 'statically linked' "$allreduce" run "$scratch/static"
 expect_end "a damaged program" 126 'cut: Exec format error' "$allreduce" run "$scratch/cut"
 if [ "$(id -u)" = 0 ]; then
-    cp "$pings" "$scratch/privileged"
+    cp "$few_calls" "$scratch/privileged"
     chown 1 "$scratch/privileged"
     chmod u+s "$scratch/privileged"
     expect_end "a set-user-ID program" 1 'set-user-ID' "$allreduce" run "$scratch/privileged"
@@ -158,12 +158,12 @@ exec "$@"
 END
     chmod +x "$scratch/locked"
     expect_end "another user's lock" any '^rank 1 on .*: allreduce run: unrecognized option' \
-        launch 2 "$scratch/locked" "$scratch/elsewhere" none 1 "$allreduce" run "$pings"
+        launch 2 "$scratch/locked" "$scratch/elsewhere" none 1 "$allreduce" run "$few_calls"
 fi
 
 # A library without an engine for the program's MPI: ours alone, since engines are found from where it is.
 mkdir "$scratch/alone"
 cp "$library" "$scratch/alone"
-expect_end "no engine" any "pings runs with libmpi.*, for which $scratch/alone/liballreduce.so has no engine; it has engines for: none" \
-    launch 3 "$allreduce" run -l "$scratch/alone/liballreduce.so" "$pings"
+expect_end "no engine" any "few_calls runs with libmpi.*, for which $scratch/alone/liballreduce.so has no engine; it has engines for: none" \
+    launch 3 "$allreduce" run -l "$scratch/alone/liballreduce.so" "$few_calls"
 exit $failed

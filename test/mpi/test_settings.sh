@@ -23,7 +23,7 @@ chmod +x "$scratch/by_rank"
 # expect_agreement VALUE...: one rank for each value; right results, and one rank says
 # that they differ.
 expect_agreement() {
-    expect_ok "ranks with $*" preload $# "$scratch/by_rank" "$programs/pings" "$@"
+    expect_ok "ranks with $*" preload $# "$scratch/by_rank" "$programs/few_calls" "$@"
     [ "$(grep -c '^liballreduce: .*differ' "$scratch/out")" -eq 1 ] || {
         fail "ranks with $*: not told once that they differ"
         cat "$scratch/out"
@@ -43,9 +43,9 @@ expect_told() {
 
 # Intel MPI's own variable is read where it is asked for; else a line says that it is not.
 unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used for MPI_Allreduce; '
-expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/pings"
+expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/few_calls"
 ! grep "$unused" "$scratch/out" || fail "I_MPI_ADJUST_ALLREDUCE is used, and told not to be"
-expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/pings"
+expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/few_calls"
 [ "$(grep -c "$unused" "$scratch/out")" -eq 1 ] || fail "I_MPI_ADJUST_ALLREDUCE: not told once that it is not used"
 
 # So for those of other libraries, the MPI library's own among them.
@@ -53,13 +53,13 @@ others='OMPI_MCA_coll_tuned_allreduce_algorithm=4 OMPI_MCA_coll_tuned_dynamic_ru
     MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb MPICH_ALLREDUCE_INTRA_ALGORITHM=nb MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM=nb
     UCC_TL_UCP_TUNE=allreduce:@ring NCCL_ALGO=Ring'
 # shellcheck disable=SC2086 # several
-expect_ok 'others' preload 2 $others "$programs/pings"
+expect_ok 'others' preload 2 $others "$programs/few_calls"
 for other in $others; do
     [ "$(grep -c "^liballreduce: ${other%%=*} is set but not used for MPI_Allreduce; allreduce convert translates" "$scratch/out")" -eq 1 ] ||
         fail "$other: not told once that it is not used"
 done
 # shellcheck disable=SC2086 # several
-expect_ok 'others, where ALLREDUCE_ALGO chooses' preload 2 $others ALLREDUCE_ALGO=ring "$programs/pings"
+expect_ok 'others, where ALLREDUCE_ALGO chooses' preload 2 $others ALLREDUCE_ALGO=ring "$programs/few_calls"
 ! grep 'not used' "$scratch/out" || fail "others: told although ALLREDUCE_ALGO chooses"
 
 expect_told 'rank 0 has ALLREDUCE_ALGO=ring, and rank 1 has ALLREDUCE_ALGO=butterfly$' ring butterfly
@@ -72,11 +72,11 @@ expect_agreement 'ring:0-100;star' 'ring:0-101;star'
 expect_agreement 'ring(segment=1K)' 'ring(segment=2K)'
 expect_told "rank 0 has ALLREDUCE_ALGO=ring, and rank 1 has an error: ALLREDUCE_ALGO: column 1: unknown algorithm 'nonsense'" ring nonsense
 # A file that cannot be written is seen by rank 0 alone, and no difference.
-! preload 2 ALLREDUCE_STATS="$scratch/none/file" "$programs/pings" >"$scratch/out" 2>&1 </dev/null || fail "no such folder: no error"
+! preload 2 ALLREDUCE_STATS="$scratch/none/file" "$programs/few_calls" >"$scratch/out" 2>&1 </dev/null || fail "no such folder: no error"
 grep -q "ALLREDUCE_STATS: column 1: cannot write" "$scratch/out" || fail "no such folder: not told"
 ! grep 'differ' "$scratch/out" || fail "no such folder: told as a difference"
 expect_ok "the same, written otherwise" \
-    preload 2 "$scratch/by_rank" "$programs/pings" ring ' RING '
+    preload 2 "$scratch/by_rank" "$programs/few_calls" ring ' RING '
 [ ! -s "$scratch/out" ] || fail "ranks that agree were said to differ"
 
 # Each variable is set on one rank alone, with another variable on each other rank; calls on all pairs of ranks, in
@@ -126,7 +126,7 @@ exec "$2"
 END
 chmod +x "$scratch/by_version"
 expect_row "two versions" native 4 launch 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
-    sh -c "LD_PRELOAD=$library exec $scratch/by_version $scratch/other/liballreduce.so $programs/pings"
+    sh -c "LD_PRELOAD=$library exec $scratch/by_version $scratch/other/liballreduce.so $programs/few_calls"
 [ "$(grep -c 'ranks 0 and 1 of a communicator have different versions' "$scratch/out")" -eq 1 ] ||
     fail "two versions: not told once"
 grep -q 'native *ranks differ in version' "$scratch/out" || fail "two versions: no reason"
@@ -134,24 +134,24 @@ grep -q 'native *ranks differ in version' "$scratch/out" || fail "two versions: 
 for rank in 0 1; do
     expect_ok "two versions, statistics of rank $rank" launch 2 sh -c "
         [ \${PMI_RANK:-\${OMPI_COMM_WORLD_RANK:-\$PMIX_RANK}} != $rank ] || export ALLREDUCE_STATS=$scratch/versions
-        LD_PRELOAD=$library exec $scratch/by_version $scratch/other/liballreduce.so $programs/pings"
+        LD_PRELOAD=$library exec $scratch/by_version $scratch/other/liballreduce.so $programs/few_calls"
     [ -s "$scratch/versions.rank$rank" ] || fail "two versions: no statistics of rank $rank"
 done
 
 # expect_refusal COLUMN TEXT: an error told once, with the variable and the column.
 expect_refusal() {
-    expect_end "'$2'" any "^liballreduce: .*ALLREDUCE_ALGO.*column $1\b" preload 3 ALLREDUCE_ALGO="$2" "$programs/pings"
+    expect_end "'$2'" any "^liballreduce: .*ALLREDUCE_ALGO.*column $1\b" preload 3 ALLREDUCE_ALGO="$2" "$programs/few_calls"
 }
 
 expect_refusal 1 nonsense
 expect_refusal 8 'ring:0-x'
 expect_refusal 6 'ring;rinng'
 expect_refusal 6 'ring(nothing=1)'
-expect_end "a bad setting on rank 0" any '^liballreduce: .*ALLREDUCE_ALGO' preload 2 "$scratch/by_rank" "$programs/pings" nonsense ring
+expect_end "a bad setting on rank 0" any '^liballreduce: .*ALLREDUCE_ALGO' preload 2 "$scratch/by_rank" "$programs/few_calls" nonsense ring
 
 # ALLREDUCE_STRICT=0: a warning, and native.
 expect_row "ALLREDUCE_STRICT=0" native 4 preload 3 \
-    ALLREDUCE_STRICT=0 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=nonsense "$programs/pings"
+    ALLREDUCE_STRICT=0 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=nonsense "$programs/few_calls"
 grep -q '^liballreduce: .*ALLREDUCE_ALGO: .*; see allreduce list\. Every call runs native$' "$scratch/out" || {
     fail "ALLREDUCE_STRICT=0: no warning"
     cat "$scratch/out"
@@ -159,33 +159,33 @@ grep -q '^liballreduce: .*ALLREDUCE_ALGO: .*; see allreduce list\. Every call ru
 
 # A misspelt variable is an error, too; one that is near none of ours is told once.
 expect_row "a site's variable" ring 4 preload 3 ALLREDUCE_SITE_HOME=/opt ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=ring \
-    "$programs/pings"
+    "$programs/few_calls"
 [ "$(grep -c '^liballreduce: warning: ignored, because this library has no such variable: ALLREDUCE_SITE_HOME' "$scratch/out")" -eq 1 ] || {
     fail "ALLREDUCE_SITE_HOME: not told once"
     cat "$scratch/out"
 }
-expect_end "ALLREDUCE_ALGOS" any 'ALLREDUCE_ALGOS' preload 2 ALLREDUCE_ALGOS=ring "$programs/pings"
+expect_end "ALLREDUCE_ALGOS" any 'ALLREDUCE_ALGOS' preload 2 ALLREDUCE_ALGOS=ring "$programs/few_calls"
 
 # Rules by size and by ranks; Intel's strings.
-expect_row "rules" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='star:0-80;ring' "$programs/pings"
+expect_row "rules" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO='star:0-80;ring' "$programs/few_calls"
 expect_calls "rules" ring 2
 expect_row "rules by ranks" ring 4 preload 3 ALLREDUCE_VERBOSE=1 \
-    ALLREDUCE_ALGO='star:0-inf@1-2;ring:0-inf@3' "$programs/pings"
+    ALLREDUCE_ALGO='star:0-inf@1-2;ring:0-inf@3' "$programs/few_calls"
 expect_row "Intel's string" butterfly 2 preload 3 ALLREDUCE_VERBOSE=1 \
-    ALLREDUCE_ALGO='1:0-8192@1-16;8' "$programs/pings"
+    ALLREDUCE_ALGO='1:0-8192@1-16;8' "$programs/few_calls"
 expect_calls "Intel's string" ring 1
-expect_row "native" native 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=native "$programs/pings"
+expect_row "native" native 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=native "$programs/few_calls"
 printf '# rules\nstar: 0-80\nring\n' >"$scratch/rules"
-expect_row "a rules file" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_RULES="$scratch/rules" "$programs/pings"
+expect_row "a rules file" star 2 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_RULES="$scratch/rules" "$programs/few_calls"
 expect_calls "a rules file" ring 2
-expect_row "a list for auto" star 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=star "$programs/pings"
+expect_row "a list for auto" star 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=star "$programs/few_calls"
 
 # A scratch bound makes segments, and right results.
 expect_row "little scratch" butterfly 4 preload 3 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=butterfly \
-    ALLREDUCE_SCRATCH=64K "$programs/pings"
+    ALLREDUCE_SCRATCH=64K "$programs/few_calls"
 
 # What was named but does not fit is told, with what ran.
-expect_row "parameters that do not fit" torus2d 1 preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_SCRATCH=64K "$programs/bits" double sum \
+expect_row "parameters that do not fit" torus2d 1 preload 4 ALLREDUCE_VERBOSE=1 ALLREDUCE_SCRATCH=64K "$programs/rounded_bits" double sum \
     '64/same/torus2d(dims=3x3)' '64/same/star(root=7)' '64/same/star(root=3)' '90000/same/ring(segment=512K)'
 for line in 'torus2d(dims=3x1)  *dims do not fit these ranks: cut' 'star(root=3)  *root is not of these ranks: another' \
     'star(root=3)  *program' 'ring(segment=32688)  *scratch memory is too little: shorter segments'; do
@@ -201,7 +201,7 @@ done
 
 # tuned WHAT [VARIABLE=VALUE...]: the bits of sums of 64, 128 and 256 bytes, in a line.
 tuned() {
-    expect_ok "$1" launch 5 OMPI_MCA_coll_tuned_use_dynamic_rules=1 "$@" "$programs/bits" float sum 16/same/ 32/same/ 64/same/ >&2
+    expect_ok "$1" launch 5 OMPI_MCA_coll_tuned_use_dynamic_rules=1 "$@" "$programs/rounded_bits" float sum 16/same/ 32/same/ 64/same/ >&2
     xargs <"$scratch/out"
 }
 for row in native:0 star:1 butterfly:3 ring:4; do

@@ -306,7 +306,7 @@ for rank in 0 1; do
 done
 
 # A file that cannot be written is told at once, by the column.
-preload 2 ALLREDUCE_STATS=/nowhere/x "$programs/pings" >"$scratch/out" 2>&1
+preload 2 ALLREDUCE_STATS=/nowhere/x "$programs/few_calls" >"$scratch/out" 2>&1
 expect_refusal_of() {
     grep -q "^liballreduce: ALLREDUCE_STATS: column $1" "$scratch/out" || {
         fail "a bad file name: not told"
@@ -314,9 +314,9 @@ expect_refusal_of() {
     }
 }
 expect_refusal_of 1
-preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/pings" >"$scratch/out" 2>&1
+preload 2 ALLREDUCE_STATS=/tmp/a%q "$programs/few_calls" >"$scratch/out" 2>&1
 expect_refusal_of 7
-preload 2 ALLREDUCE_STATS= ALLREDUCE_STATS_SIGNAL=USR1 "$programs/pings" >"$scratch/out" 2>&1
+preload 2 ALLREDUCE_STATS= ALLREDUCE_STATS_SIGNAL=USR1 "$programs/few_calls" >"$scratch/out" 2>&1
 grep -q 'ALLREDUCE_STATS_SIGNAL: there is no file' "$scratch/out" || fail "a signal without a file: taken"
 
 # What we compute beside a reduction ends no program that traps floating-point exceptions, and leaves none.  MPICH itself

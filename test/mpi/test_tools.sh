@@ -7,9 +7,9 @@
 
 limit=60
 export ALLREDUCE_VERBOSE=1
-next=$programs/.libs/tool_next.so
-pmpi=$programs/.libs/tool_pmpi.so
-handle=$programs/.libs/tool_handle.so
+next=$programs/.libs/profiler_next.so
+pmpi=$programs/.libs/profiler_pmpi.so
+handle=$programs/.libs/profiler_handle.so
 
 # alone PROGRAM TOOL...: what these tools print without us, in $scratch/alone.
 alone() {
@@ -50,7 +50,7 @@ blocking=12
 all=$((blocking + 2)) # the nonblocking ones are counted as native
 
 for way in next pmpi; do
-    tool=$programs/.libs/tool_$way.so
+    tool=$programs/.libs/profiler_$way.so
     alone "$programs/profiled" "$tool"
     expect_counts "$way, before us" ring $blocking "$tool" "$library"
     expect_counts "$way, before us" native $all "$tool" "$library"

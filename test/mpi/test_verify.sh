@@ -6,7 +6,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=60
-fault=$PWD/test/mpi/.libs/fault.so
+fault=$PWD/test/mpi/.libs/fault_mpi.so
 
 # expect_line WHAT PATTERN N: so many lines of the output match.
 expect_line() {

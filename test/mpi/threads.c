@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "abreast.h"
+#include "concurrent.h"
 #include "mpi_check.h"
 
 #define SKIP 77
@@ -58,7 +58,7 @@ main(int argc, char **argv)
     }
     MPI_Comm_create_errhandler(handle, &own);
     check_true(pthread_create(&thread, NULL, change_handlers, &own) == 0);
-    printf("made %lu calls\n", abreast_run(argc > 1 ? atoi(argv[1]) : 40));
+    printf("made %lu calls\n", concurrent_run(argc > 1 ? atoi(argv[1]) : 40));
     atomic_store(&ends, true);
     pthread_join(thread, NULL);
     expect_handler(MPI_ERRORS_ARE_FATAL, "at first");

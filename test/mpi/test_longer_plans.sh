@@ -3,15 +3,15 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-expect_ok "auto" launch 2 "$programs/lent" auto lent
-expect_ok "auto on 3 ranks" launch 3 "$programs/lent" auto lent
-expect_ok "a clause" launch 2 "$programs/lent" 'auto:0-1M;ring' lent
-expect_ok "what is named" launch 2 "$programs/lent" shm own
-expect_ok "messages" launch 2 "$programs/lent" ring own
+expect_ok "auto" launch 2 "$programs/longer_plans" auto lent
+expect_ok "auto on 3 ranks" launch 3 "$programs/longer_plans" auto lent
+expect_ok "a clause" launch 2 "$programs/longer_plans" 'auto:0-1M;ring' lent
+expect_ok "what is named" launch 2 "$programs/longer_plans" shm own
+expect_ok "messages" launch 2 "$programs/longer_plans" ring own
 
 # On more than 16 ranks, of which none seems to share its core.
 rows=$(yes 0-31 | head -n 17 | paste -sd,)
-expect_ok "first calls" launch 17 LD_PRELOAD="$programs/.libs/cores.so" CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield "$programs/lent" auto first
+expect_ok "first calls" launch 17 LD_PRELOAD="$programs/.libs/fake_machine.so" CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield "$programs/longer_plans" auto first
 
 expect_ok native launch 3 "$programs/counts" 300 20000
 for ranks in 2 3 4; do

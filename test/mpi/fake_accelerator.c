@@ -3,7 +3,7 @@
  * that of a device, answers what a pointer is, and copies.  With RUNTIME_AT_ONCE in the environment
  * it is initialised from the beginning.  With RUNTIME_POOL device memory of CUDA belongs to no
  * context, as that of its pools. */
-#include "runtime.h"
+#include "accelerator.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * first number says how many there are.  MPICH hands such ops the whole vector in each call; Open
  * MPI does so where they do not commute, or the message is short.
  *
- * usage: whole [MOST [aligned]]   messages of up to so many bytes; "aligned": another op loads
- *                                 many bytes at once, as the program's buffers allow
+ * usage: whole_vector [MOST [aligned]]   messages of up to so many bytes; "aligned": another op
+ * loads many bytes at once, as the program's buffers allow
  */
 #include <stdint.h>
 #include <stdlib.h>

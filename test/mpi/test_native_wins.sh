@@ -5,7 +5,7 @@
 . "${srcdir:-.}/test/mpi/common.sh"
 
 limit=60
-rival=$programs/.libs/rival.so
+fast=$programs/.libs/fake_mpi_fast.so
 tools=
 
 # run_beside WHAT RANKS "WHERE TIMES" COUNTS [VARIABLE=VALUE...]: the calls' table is in $scratch/out; of the calls there, how
@@ -17,7 +17,7 @@ run_beside() {
     counts=$4
     shift 4
     # shellcheck disable=SC2086 # the words
-    expect_ok "$what" launch "$ranks" LD_PRELOAD="$library:$rival$tools" ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE_OVERHEAD=50 "$@" "$programs/equal" $times $counts
+    expect_ok "$what" launch "$ranks" LD_PRELOAD="$library:$fast$tools" ALLREDUCE_VERBOSE=1 ALLREDUCE_TUNE_OVERHEAD=50 "$@" "$programs/native_wins" $times $counts
     # shellcheck disable=SC2046 # three numbers
     set -- $(awk '/ native .* tuning$/ { tried += $2; next } / native won by / { won += $2; next }
         / (auto|model|named|tuning|by messages)$/ { own += $2 } END { print own + 0, tried + 0, won + 0 }' "$scratch/out")
@@ -41,29 +41,29 @@ expect_stayed() {
 for counts in 1000 "1100 1900"; do
     # shellcheck disable=SC2086 # the words
     calls=$((2000 * $(echo $counts | wc -w)))
-    run_beside "by messages: $counts" 2 "messages 2000" "$counts" RIVAL_FROM=1
+    run_beside "by messages: $counts" 2 "messages 2000" "$counts" FAST_FROM=1
     expect_won "by messages: $counts" $calls
-    run_beside "native is slow" 2 "messages 2000" "$counts" RIVAL_SLEEPS=10
+    run_beside "native is slow" 2 "messages 2000" "$counts" FAST_SLEEPS=10
     expect_stayed "native is slow" $calls 12 # two batches of five pairs, and a warm-up before each
 done
 # A machine of more cores is made up, so that ranks do not seem to share any.
 rows=$(yes 0-31 | head -n 17 | paste -sd,)
-tools=:$programs/.libs/cores.so
-run_beside "17 ranks" 17 "shm 2000" 100 RIVAL_FROM=1 CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield
+tools=:$programs/.libs/fake_machine.so
+run_beside "17 ranks" 17 "shm 2000" 100 FAST_FROM=1 CORES_NUMBER=32 CORES_CPUS="$rows" ALLREDUCE_WAIT=yield
 expect_won "17 ranks" 1999 # the first one is left to the MPI library
-run_beside "by messages, on one core" 2 "messages 2000" 1000 RIVAL_FROM=1 CORES_NUMBER=1 CORES_CPUS=0,0
+run_beside "by messages, on one core" 2 "messages 2000" 1000 FAST_FROM=1 CORES_NUMBER=1 CORES_CPUS=0,0
 expect_stayed "by messages, on one core" 2000 0
 tools=
-run_beside "17 ranks on a few cores" 17 "shm 2000" 100 RIVAL_FROM=1
+run_beside "17 ranks on a few cores" 17 "shm 2000" 100 FAST_FROM=1
 expect_stayed "17 ranks on a few cores" 1999 0
 
 # Where auto was measured, what is named, and what is to stay as it is.
-run_beside "shared memory" 2 "shm 2000" 1000 RIVAL_FROM=1
+run_beside "shared memory" 2 "shm 2000" 1000 FAST_FROM=1
 expect_stayed "shared memory" 2000 0
-run_beside "alone" 1 "messages 2000" 1000 RIVAL_FROM=1
+run_beside "alone" 1 "messages 2000" 1000 FAST_FROM=1
 expect_stayed "alone" 2000 0
 for setting in TUNE=off ALGO=butterfly ALGO_LIST=butterfly,rhd DETERMINISM=run; do
-    run_beside "$setting" 2 "messages 2000" 1000 RIVAL_FROM=1 "ALLREDUCE_$setting"
+    run_beside "$setting" 2 "messages 2000" 1000 FAST_FROM=1 "ALLREDUCE_$setting"
     expect_stayed "$setting" 2000 0
 done
 exit $failed

@@ -1,6 +1,6 @@
 /* To be preloaded behind the library: an MPI library whose own allreduce sends no messages where at
- * least RIVAL_FROM floats are summed, since all ranks have the same vector.  It takes
- * RIVAL_SLEEPS milliseconds more. */
+ * least FAST_FROM floats are summed, since all ranks have the same vector.  It takes
+ * FAST_SLEEPS milliseconds more. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ __attribute__((visibility("default"))) int
 MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
               MPI_Comm comm)
 {
-    const char *from = getenv("RIVAL_FROM");
-    const char *sleeps = getenv("RIVAL_SLEEPS");
+    const char *from = getenv("FAST_FROM");
+    const char *sleeps = getenv("FAST_SLEEPS");
     int nranks;
     if (sleeps)
         usleep(1000 * (useconds_t)atoi(sleeps));

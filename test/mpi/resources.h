@@ -1,19 +1,19 @@
 /* The resources of a process, as one line of a CSV file for each time they are recorded: what grows
  * there leaks. */
-#ifndef SAMPLE_H
-#define SAMPLE_H
+#ifndef RESOURCES_H
+#define RESOURCES_H
 
 #include <stdbool.h>
 
 /* Opens PREFIX-RANK.csv and writes its header.  Collective over MPI_COMM_WORLD, like all functions
  * here. */
-void sample_open(const char *prefix);
+void resources_open(const char *prefix);
 
 /* Writes a line for the calls made so far.  is_bare: the program has nothing of its own under way.
  * Then context ids are counted, by creating and freeing as many communicators as the MPI library
  * provides. */
-void sample_take(unsigned calls, bool is_bare);
+void resources_take(unsigned calls, bool is_bare);
 
-void sample_close(void);
+void resources_close(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* Runs a program that some system calls are forbidden to, as containers do by seccomp:
  *
- *     forbid memfd_create process_vm_readv -- PROGRAM [ARGUMENT...]
+ *     forbid_system_calls memfd_create process_vm_readv -- PROGRAM [ARGUMENT...]
  *
  * They fail with EPERM. */
 #include <errno.h>
@@ -52,7 +52,7 @@ main(int argc, char **argv)
         }
     }
     if (at + 1 >= argc) {
-        fprintf(stderr, "usage: forbid CALL... -- PROGRAM [ARGUMENT...]\n");
+        fprintf(stderr, "usage: forbid_system_calls CALL... -- PROGRAM [ARGUMENT...]\n");
         return 2;
     }
     execvp(argv[at + 1], argv + at + 1);

@@ -1,4 +1,4 @@
-#include "clocks.h"
+#include "vector_clocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-# Says whether what a rank holds stays the same: reads the file of one rank that test/mpi/sample.c wrote, prints a line
+# Says whether what a rank holds stays the same: reads the file of one rank that test/mpi/resources.c wrote, prints a line
 # for each quantity, and exits with 1 if one grows.  The first two fifths of the bare samples are warm-up; the rest is
 # cut into halves, whose medians are compared.  What malloc has given out may grow by `slack` KiB and 0.1 %. What the
 # system counts in pages, which change with their first use, may grow by 2 MiB and 2 %, and mappings by 16; files,

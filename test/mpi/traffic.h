@@ -1,24 +1,24 @@
 /* The program's own communication that is under way while ranks are inside MPI_Allreduce. */
-#ifndef PENDING_H
-#define PENDING_H
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
 
 #include "mpi_check.h"
 
-enum pending_kind {
-    PENDING_ISEND,      /* a ring of messages, received at once */
-    PENDING_LATE_ISEND, /* whose receives are posted only when they are met */
-    PENDING_ISSEND,
-    PENDING_IBARRIER,
-    PENDING_IALLREDUCE,
-    PENDING_IBCAST,
-    PENDING_PUT, /* a passive epoch: a lock, a put, an accumulate */
-    PENDING_GET,
-    PENDING_KINDS
+enum traffic_kind {
+    TRAFFIC_ISEND,      /* a ring of messages, received at once */
+    TRAFFIC_LATE_ISEND, /* whose receives are posted only when they are met */
+    TRAFFIC_ISSEND,
+    TRAFFIC_IBARRIER,
+    TRAFFIC_IALLREDUCE,
+    TRAFFIC_IBCAST,
+    TRAFFIC_PUT, /* a passive epoch: a lock, a put, an accumulate */
+    TRAFFIC_GET,
+    TRAFFIC_KINDS
 };
 
 /* Each kind may be under way once; put and get share a window, so one of them. */
-struct pending {
-    enum pending_kind kind;
+struct traffic {
+    enum traffic_kind kind;
     struct check_comm c;
     unsigned salt; /* what is sent is made of it */
     int length;    /* ints */
@@ -28,21 +28,21 @@ struct pending {
 };
 
 /* A window on each rank of the world, and its end.  Collective over it. */
-void pending_open(void);
-void pending_close(void);
+void traffic_open(void);
+void traffic_close(void);
 
-const char *pending_name(enum pending_kind kind);
+const char *traffic_name(enum traffic_kind kind);
 
 /* Begins it on all ranks of c, an intracommunicator that outlives it; of length ints or, in
  * windows, of one. */
-void pending_begin(struct pending *p, enum pending_kind kind, const struct check_comm *c,
+void traffic_begin(struct traffic *p, enum traffic_kind kind, const struct check_comm *c,
                    int length, unsigned salt);
 
 /* Completes what needs no more of the other ranks than that they have begun and make progress; any
  * ranks may.  The others may be inside MPI_Allreduce meanwhile. */
-void pending_meet(struct pending *p);
+void traffic_meet(struct traffic *p);
 
 /* Completes it, met before or not, and fails if what came is wrong.  All ranks. */
-void pending_end(struct pending *p);
+void traffic_end(struct traffic *p);
 
 #endif

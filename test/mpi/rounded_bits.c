@@ -1,12 +1,12 @@
 /* The bits of rounded results, for ALLREDUCE_DETERMINISM.
  *
- * usage: bits rows LEVEL [lacking]
+ * usage: rounded_bits rows LEVEL [lacking]
  *   lacking: the library gets no shared memory
  *
  * For auto, and for each row of the registry with each of its parameters that keeps at least the
  * level, a line: what it keeps, the clause, and hashes of a sum and of a sum by an op of our own.
  *
- * usage: bits TYPE OP COUNT/ORDER/CLAUSES...
+ * usage: rounded_bits TYPE OP COUNT/ORDER/CLAUSES...
  *   TYPE: float, double, float_complex or double_complex; OP: sum, prod or user (a sum of the
  *     program's own)
  *   ORDER: how the ranks are numbered: same, reversed or shuffled

@@ -1,11 +1,11 @@
 /* Preloaded behind the library, this stands for an MPI library that takes device memory: it copies
- * that to the host by what test/mpi/runtime.c offers, and back. */
+ * that to the host by what test/mpi/fake_accelerator.c offers, and back. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "accelerator.h"
 
 typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 typedef enum runtime_kind kind_fn(const void *);

@@ -1,7 +1,7 @@
 /* A program without MPI, which loads a module that brings one with it, as interpreters do: no other
  * module sees its symbols.
  *
- * usage: private MODULE [FOLDER]   FOLDER: where it goes before that
+ * usage: plugin_loader MODULE [FOLDER]   FOLDER: where it goes before that
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* A few calls of different sizes, as any program makes them.
  *
- * usage: pings [forever]   forever: says "begun" after the first calls, and goes on
+ * usage: few_calls [forever]   forever: says "begun" after the first calls, and goes on
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Allreduces of vectors that are the same on all ranks, all results looked at.
  *
- * usage: equal shm|messages TIMES COUNT...   each time one call for each count; messages: memory
- *                                             cannot be shared, since no file may be written
+ * usage: native_wins shm|messages TIMES COUNT...   each time one call for each count; messages:
+ * memory cannot be shared, since no file may be written
  */
 #include <signal.h>
 #include <stdlib.h>

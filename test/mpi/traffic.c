@@ -1,4 +1,4 @@
-#include "pending.h"
+#include "traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +15,19 @@ static int world_rank;
 static int *times; /* by rank of the world: how often this rank has added to its count there */
 
 static const char *const names[] = {
-    [PENDING_ISEND] = "isend",           [PENDING_LATE_ISEND] = "isend, received late",
-    [PENDING_ISSEND] = "issend",         [PENDING_IBARRIER] = "ibarrier",
-    [PENDING_IALLREDUCE] = "iallreduce", [PENDING_IBCAST] = "ibcast",
-    [PENDING_PUT] = "lock and put",      [PENDING_GET] = "lock and get"};
+    [TRAFFIC_ISEND] = "isend",           [TRAFFIC_LATE_ISEND] = "isend, received late",
+    [TRAFFIC_ISSEND] = "issend",         [TRAFFIC_IBARRIER] = "ibarrier",
+    [TRAFFIC_IALLREDUCE] = "iallreduce", [TRAFFIC_IBCAST] = "ibcast",
+    [TRAFFIC_PUT] = "lock and put",      [TRAFFIC_GET] = "lock and get"};
 
 const char *
-pending_name(enum pending_kind kind)
+traffic_name(enum traffic_kind kind)
 {
     return names[kind];
 }
 
 void
-pending_open(void)
+traffic_open(void)
 {
     int nranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
@@ -43,7 +43,7 @@ pending_open(void)
 }
 
 void
-pending_close(void)
+traffic_close(void)
 {
     MPI_Win_free(&window);
     free(words);
@@ -90,31 +90,31 @@ target_of(const struct check_comm *c)
 }
 
 static int
-root_of(const struct pending *p)
+root_of(const struct traffic *p)
 {
     return (int)(p->salt % (unsigned)p->c.nranks);
 }
 
 /* Element i of what this rank sends; small, that sums do not overflow. */
 static int
-value_of(const struct pending *p, int rank, int i)
+value_of(const struct traffic *p, int rank, int i)
 {
     return (int)((p->salt + (unsigned)rank * 31U + (unsigned)i * 7U) % 100003U);
 }
 
 static void
-post_receive(struct pending *p)
+post_receive(struct traffic *p)
 {
     MPI_Irecv(p->received, p->length, MPI_INT, left_of(&p->c), (int)p->kind, p->c.comm,
               &p->request[1]);
 }
 
 static void
-begin_message(struct pending *p)
+begin_message(struct traffic *p)
 {
-    if (p->kind != PENDING_LATE_ISEND)
+    if (p->kind != TRAFFIC_LATE_ISEND)
         post_receive(p);
-    if (p->kind == PENDING_ISSEND)
+    if (p->kind == TRAFFIC_ISSEND)
         MPI_Issend(p->sent, p->length, MPI_INT, right_of(&p->c), (int)p->kind, p->c.comm,
                    &p->request[0]);
     else
@@ -123,11 +123,11 @@ begin_message(struct pending *p)
 }
 
 static void
-begin_epoch(struct pending *p)
+begin_epoch(struct traffic *p)
 {
     const int target = target_of(&p->c);
     MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window);
-    if (p->kind == PENDING_PUT) {
+    if (p->kind == TRAFFIC_PUT) {
         MPI_Put(p->sent, 1, MPI_INT, target, word_cell(), 1, MPI_INT, window);
         MPI_Accumulate(&one, 1, MPI_INT, target, count_cell(), 1, MPI_INT, MPI_SUM, window);
     } else {
@@ -136,29 +136,29 @@ begin_epoch(struct pending *p)
 }
 
 void
-pending_begin(struct pending *p, enum pending_kind kind, const struct check_comm *c, int length,
+traffic_begin(struct traffic *p, enum traffic_kind kind, const struct check_comm *c, int length,
               unsigned salt)
 {
     const size_t bytes = (size_t)length * sizeof *p->sent;
-    *p = (struct pending){.kind = kind, .c = *c, .salt = salt, .length = length};
+    *p = (struct traffic){.kind = kind, .c = *c, .salt = salt, .length = length};
     p->request[0] = p->request[1] = MPI_REQUEST_NULL;
     p->sent = check_buffer(bytes);
     p->received = check_buffer(bytes);
     for (int i = 0; i < length; i++)
         p->sent[i] = value_of(p, c->rank, i);
     switch (kind) {
-    case PENDING_IBARRIER:
+    case TRAFFIC_IBARRIER:
         MPI_Ibarrier(c->comm, &p->request[0]);
         break;
-    case PENDING_IALLREDUCE:
+    case TRAFFIC_IALLREDUCE:
         MPI_Iallreduce(p->sent, p->received, length, MPI_INT, MPI_SUM, c->comm, &p->request[0]);
         break;
-    case PENDING_IBCAST:
+    case TRAFFIC_IBCAST:
         MPI_Ibcast(c->rank == root_of(p) ? p->sent : p->received, length, MPI_INT, root_of(p),
                    c->comm, &p->request[0]);
         break;
-    case PENDING_PUT:
-    case PENDING_GET:
+    case TRAFFIC_PUT:
+    case TRAFFIC_GET:
         begin_epoch(p);
         break;
     default:
@@ -167,29 +167,29 @@ pending_begin(struct pending *p, enum pending_kind kind, const struct check_comm
 }
 
 void
-pending_meet(struct pending *p)
+traffic_meet(struct traffic *p)
 {
     if (p->is_met)
         return;
     p->is_met = true;
-    if (p->kind == PENDING_PUT || p->kind == PENDING_GET)
+    if (p->kind == TRAFFIC_PUT || p->kind == TRAFFIC_GET)
         MPI_Win_unlock(target_of(&p->c), window);
-    if (p->kind == PENDING_LATE_ISEND)
+    if (p->kind == TRAFFIC_LATE_ISEND)
         post_receive(p);
     MPI_Wait(&p->request[1], MPI_STATUS_IGNORE);
-    if (p->kind != PENDING_LATE_ISEND) /* its send waits for a receive that may come later yet */
+    if (p->kind != TRAFFIC_LATE_ISEND) /* its send waits for a receive that may come later yet */
         MPI_Wait(&p->request[0], MPI_STATUS_IGNORE);
 }
 
 /* What must be in received[i]. */
 static int
-expected(const struct pending *p, int i)
+expected(const struct traffic *p, int i)
 {
-    if (p->kind == PENDING_GET)
+    if (p->kind == TRAFFIC_GET)
         return constant;
-    if (p->kind == PENDING_IBCAST)
+    if (p->kind == TRAFFIC_IBCAST)
         return value_of(p, root_of(p), i);
-    if (p->kind != PENDING_IALLREDUCE)
+    if (p->kind != TRAFFIC_IALLREDUCE)
         return value_of(p, left_of(&p->c), i);
     int sum = 0;
     for (int rank = 0; rank < p->c.nranks; rank++)
@@ -199,7 +199,7 @@ expected(const struct pending *p, int i)
 
 /* What was put can be read, and no addition was lost. */
 static void
-check_window(struct pending *p)
+check_window(struct traffic *p)
 {
     const int target = target_of(&p->c);
     int word = -1, count = -1;
@@ -215,10 +215,10 @@ check_window(struct pending *p)
 }
 
 static void
-check_received(const struct pending *p)
+check_received(const struct traffic *p)
 {
-    const int length = p->kind == PENDING_GET ? 1 : p->length;
-    if (p->kind == PENDING_IBARRIER || (p->kind == PENDING_IBCAST && p->c.rank == root_of(p)))
+    const int length = p->kind == TRAFFIC_GET ? 1 : p->length;
+    if (p->kind == TRAFFIC_IBARRIER || (p->kind == TRAFFIC_IBCAST && p->c.rank == root_of(p)))
         return;
     for (int i = 0; i < length; i++)
         if (p->received[i] != expected(p, i)) {
@@ -229,11 +229,11 @@ check_received(const struct pending *p)
 }
 
 void
-pending_end(struct pending *p)
+traffic_end(struct traffic *p)
 {
-    pending_meet(p);
+    traffic_meet(p);
     MPI_Wait(&p->request[0], MPI_STATUS_IGNORE);
-    if (p->kind == PENDING_PUT)
+    if (p->kind == TRAFFIC_PUT)
         check_window(p);
     else
         check_received(p);

@@ -1,4 +1,5 @@
-/* What runtime.c offers the test beside the runtime's own functions, and cuda.c beside CUDA's. */
+/* What fake_accelerator.c offers the test beside the runtime's own functions, and
+ * cuda_accelerator.c beside CUDA's. */
 #ifndef AR_TEST_RUNTIME_H
 #define AR_TEST_RUNTIME_H
 

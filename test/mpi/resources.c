@@ -1,4 +1,4 @@
-#include "sample.h"
+#include "resources.h"
 
 #include <dirent.h>
 #include <malloc.h>
@@ -100,7 +100,7 @@ ids_left(void)
 }
 
 void
-sample_open(const char *prefix)
+resources_open(const char *prefix)
 {
     char path[4096];
     int rank;
@@ -117,7 +117,7 @@ sample_open(const char *prefix)
 }
 
 void
-sample_take(unsigned calls, bool is_bare)
+resources_take(unsigned calls, bool is_bare)
 {
     const int ids = is_bare ? ids_left() : 0;
     fprintf(file, "%.1f,%d,%u,%ld,%ld,%ld,%ld,%zu,%d,%d,%ld,%d,", seconds(), is_bare, calls,
@@ -131,7 +131,7 @@ sample_take(unsigned calls, bool is_bare)
 }
 
 void
-sample_close(void)
+resources_close(void)
 {
     fclose(file);
 }

@@ -1,5 +1,5 @@
-/* What test/mpi/runtime.h promises, with the memory of this machine's first GPU by CUDA's driver.
- * CUDA_MEMORY says how device memory is made: "plain" (cuMemAlloc, the default), "pool"
+/* What test/mpi/accelerator.h promises, with the memory of this machine's first GPU by CUDA's
+ * driver. CUDA_MEMORY says how device memory is made: "plain" (cuMemAlloc, the default), "pool"
  * (cuMemAllocAsync) or "mapped" (cuMemMap, as PyTorch's expandable segments).  Between these
  * functions the thread has no current context, unless CUDA_CURRENT is set.
  *
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "accelerator.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
 /* Which calls run by the plan of a longer one: the engine is asked directly.
  *
- *     lent CLAUSES WHAT
+ *     longer_plans CLAUSES WHAT
  *
  * WHAT is what plans the calls have under these clauses of ALLREDUCE_ALGO: lent, or own; or first:
  * the first one of about each size goes native. */

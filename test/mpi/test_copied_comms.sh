@@ -16,7 +16,7 @@ expect_copies() {
     calls=$3
     bytes=$4
     shift 4
-    expect_ok "$what" launch 2 LD_PRELOAD="$library:$programs/.libs/counted.so" "$@" "$programs/copies" "$bytes" "$calls"
+    expect_ok "$what" launch 2 LD_PRELOAD="$library:$programs/.libs/count_calls.so" "$@" "$programs/copied_comms" "$bytes" "$calls"
     expect_counts "$what" "$pattern"
 }
 
@@ -44,7 +44,7 @@ node     ranks 3  latency 1us  bandwidth 10GB/s
 network  latency 100us  bandwidth 100MB/s
 END
 expect_ok "nine shapes in turn, twice" preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
-    ALLREDUCE_MODEL="$scratch/machine" "$programs/copies" shapes
+    ALLREDUCE_MODEL="$scratch/machine" "$programs/copied_comms" shapes
 [ "$(grep -c 'ranks of several nodes, by a model of the machine' "$scratch/out")" -eq 9 ] ||
     fail "nine shapes in turn, twice: the model was not asked once for each: $(cat "$scratch/out")"
 
@@ -56,7 +56,7 @@ apart='(cd /proc/sys/kernel/random && mount --bind uuid boot_id) && mount -t tmp
 if $alone mount -t tmpfs none /dev/shm 2>/dev/null; then
     # shellcheck disable=SC2086 # a command with options
     expect_ok "no shared memory" launch 2 MPIR_CVAR_NOLOCAL=1 ALLREDUCE_MODEL="$scratch/machine" \
-        $alone sh -c "$apart" "$library:$programs/.libs/counted.so" "$programs/copies" 64 1
+        $alone sh -c "$apart" "$library:$programs/.libs/count_calls.so" "$programs/copied_comms" 64 1
     expect_counts "no shared memory" 'Bcast 4.00 .*Reduce 2.00 '
 else
     echo "skipped: ranks of two hosts, which take unshare and mount"

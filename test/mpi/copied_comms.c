@@ -1,9 +1,9 @@
 /* A program that copies a communicator in each of its steps, makes a few calls on the copy, and
- * frees it.  With test/mpi/counted.c behind us, rank 0 prints how many of its calls of MPI's
+ * frees it.  With test/mpi/count_calls.c behind us, rank 0 prints how many of its calls of MPI's
  * functions a copy takes.
  *
- * usage: copies BYTES CALLS    of so many bytes, on each copy of the world
- *        copies shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
+ * usage: copied_comms BYTES CALLS    of so many bytes, on each copy of the world
+ *        copied_comms shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "abreast.h"
+#include "concurrent.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -124,7 +124,7 @@ work(void *argument)
 }
 
 unsigned long
-abreast_run(int steps)
+concurrent_run(int steps)
 {
     struct thread threads[THREADS] = {0};
     unsigned long calls = 0;
