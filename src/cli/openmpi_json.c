@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "select/translate.h"
+#include "cli/translate.h"
 
 #define PATH_TEXT 128
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "select/foreign.h"
+#include "cli/translate.h"
 
 /* Is the text meant as JSON?  It begins with a brace. */
 static inline bool

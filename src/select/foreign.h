@@ -80,24 +80,4 @@ const char *ar_library_variable_at(size_t i);
 /* Adds the variables that ar_library_of_setting knows, with their libraries. */
 void ar_text_settings(struct ar_text *t);
 
-/* A text in the other grammar, and what is to be said of it, a line each.  The caller finis it. */
-struct ar_translation {
-    char *text;
-    char *notes; /* "": nothing */
-};
-
-void ar_translation_fini(struct ar_translation *t);
-
-/* Translates a library's setting to rules; what has no counterpart runs native, and a note says so.
- * AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
-int ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
-                      struct ar_problem *problem);
-
-/* Translates rules to a library's setting, or for openmpi to the text of a dynamic rules file.  A
- * note tells each algorithm that has no counterpart, where the library then decides, and what the
- * other grammar has no words for.  Returns as ar_translate_from; AR_ERR_SYNTAX if the rules ask for
- * what the library cannot ask for, such as ops, with *problem as of the rules' text. */
-int ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
-                    struct ar_problem *problem);
-
 #endif

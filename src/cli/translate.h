@@ -1,4 +1,4 @@
-/* A translation under way, for those files that know a grammar of another library's.  Pure.
+/* Translations of other libraries' settings to rules, and back.  Pure.
  *
  * Settings of another library become a text of clauses, which our own parser reads, so that they
  * are checked and printed in one place.  In the other direction our rules are evaluated wherever
@@ -10,6 +10,28 @@
 #include <stdio.h>
 
 #include "select/foreign.h"
+
+/* A text in the other grammar, and what is to be said of it, a line each.  The caller finis it. */
+struct ar_translation {
+    char *text;
+    char *notes; /* "": nothing */
+};
+
+void ar_translation_fini(struct ar_translation *t);
+
+/* Translates a library's setting to rules; what has no counterpart runs native, and a note says so.
+ * AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
+int ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
+                      struct ar_problem *problem);
+
+/* Translates rules to a library's setting, or for openmpi to the text of a dynamic rules file.  A
+ * note tells each algorithm that has no counterpart, where the library then decides, and what the
+ * other grammar has no words for.  Returns as ar_translate_from; AR_ERR_SYNTAX if the rules ask for
+ * what the library cannot ask for, such as ops, with *problem as of the rules' text. */
+int ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
+                    struct ar_problem *problem);
+
+/* --- for those files that know a grammar --- */
 
 struct ar_translator {
     enum ar_foreign library;

@@ -1,4 +1,4 @@
-#include "select/translate.h"
+#include "cli/translate.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "select/names.h"
-#include "select/translate.h"
+#include "cli/translate.h"
 
 static int
 compare_sizes(const void *x, const void *y)

@@ -2,7 +2,7 @@
  * parser of ours reads in the end: it is checked and printed as any other. */
 #include <stdlib.h>
 
-#include "select/translate.h"
+#include "cli/translate.h"
 
 static int
 read_name(struct ar_translator *x)
