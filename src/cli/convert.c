@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/openmpi_json.h"
+#include "cli/translate.h"
 #include "config/input.h"
-#include "select/foreign.h"
 
 struct request {
     enum ar_foreign from, to; /* AR_LIBRARIES: rules of ours */

@@ -1,13 +1,11 @@
 /* Source: ompi/mca/coll/tuned/coll_tuned_dynamic_file.c of Open MPI 6 and its page on tuned.  The
  * first communicator rule that matches counts, and in it the first message rule; where none does,
  * Open MPI decides. */
-#include "cli/openmpi_json.h"
+#include "cli/translate.h"
 
 #include <jansson.h>
 #include <limits.h>
 #include <string.h>
-
-#include "cli/translate.h"
 
 #define PATH_TEXT 128
 

@@ -2,6 +2,11 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "select/names.h"
+
+/* --- a translation under way --- */
 
 void
 ar_translation_fini(struct ar_translation *t)
@@ -94,8 +99,8 @@ ar_translator_refuse(struct ar_translator *x, const char *at)
     return AR_ERR_SYNTAX;
 }
 
-void
-ar_translator_write_range(struct ar_translator *x, struct ar_bounds r)
+static void
+write_range(struct ar_translator *x, struct ar_bounds r)
 {
     fprintf(x->text, "%zu", r.min);
     if (r.max == SIZE_MAX)
@@ -138,12 +143,415 @@ ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule)
     if (has_sizes || rule->asks)
         fputc(':', x->text);
     if (has_sizes)
-        ar_translator_write_range(x, rule->sizes);
+        write_range(x, rule->sizes);
     if (!any_ranks) {
         fputc('@', x->text);
-        ar_translator_write_range(x, rule->ranks);
+        write_range(x, rule->ranks);
     }
     if (rule->asks)
         fprintf(x->text, "%s%s", has_sizes ? "," : "", rule->asks);
     fputs(";\n", x->text);
+}
+
+/* --- from settings to rules --- */
+
+static int
+read_name(struct ar_translator *x)
+{
+    const struct ar_word word = ar_word_next(&x->at, "");
+    const struct ar_counterpart *const c = ar_translator_find(x, word);
+    if (c)
+        ar_translator_write(x, &(struct ar_foreign_rule){c, AR_ANY_BOUNDS, AR_ANY_BOUNDS, NULL, 0});
+    return c ? AR_OK : AR_ERR_SYNTAX;
+}
+
+/* "0-4k" or "4k"; the end of one range may be the beginning of the next, to which it belongs. */
+static bool
+take_range(struct ar_translator *x, struct ar_bounds *r)
+{
+    const char *at = x->at, *end;
+    if (ar_size_parse(&r->min, at, &end) == AR_OK) {
+        at = end;
+        r->max = r->min;
+        if (*at != '-' || ar_size_parse(&r->max, at + 1, &end) == AR_OK) {
+            x->at = end;
+            return r->max >= r->min;
+        }
+    }
+    return false;
+}
+
+/* Reads names with ',' between them.  False if one is none of names; else *has says whether one is
+ * name. */
+static bool
+read_names(struct ar_word list, const char *const *names, const char *name, bool *has)
+{
+    bool is_there = false;
+    for (const char *at = list.at; at < list.at + list.length; at += *at == ',') {
+        const struct ar_word word = ar_word_next(&at, ",:#");
+        if (ar_word_among(word, names) < 0)
+            return false;
+        is_there |= ar_word_is(word, name);
+    }
+    *has = is_there;
+    return true;
+}
+
+/* One token of UCC's: fields in any order with ':' between them, each known by how it looks.  Only
+ * what is about allreduces in host memory becomes a clause. */
+static int
+read_token(struct ar_translator *x)
+{
+    static const char *const collectives[] = {
+        "allgather", "allgatherv", "allreduce",      "alltoall",        "alltoallv", "barrier",
+        "bcast",     "fanin",      "fanout",         "gather",          "gatherv",   "reduce",
+        "scatter",   "scatterv",   "reduce_scatter", "reduce_scatterv", NULL};
+    static const char *const memory_types[] = {"host",         "cuda", "cuda_managed",
+                                               "rocm_managed", "rocm", NULL};
+    struct ar_foreign_rule rule = {.sizes = AR_ANY_BOUNDS, .ranks = AR_ANY_BOUNDS};
+    struct ar_word algorithm = {0}, memory = {0};
+    bool is_ours = true, is_in_host = true, is_forbidden = false;
+    while (*x->at && *x->at != '#') {
+        const struct ar_word word = ar_word_next(&x->at, ":#");
+        struct ar_translator inside = *x;
+        inside.at = word.at + (*word.at == '[');
+        if (*word.at == '@') {
+            algorithm = (struct ar_word){word.at + 1, word.length - 1};
+        } else if (*word.at == '[') {
+            if (!take_range(&inside, &rule.ranks) || *inside.at != ']') {
+                ar_text_add(&x->why, "expected ranks as in [2-8]");
+                return ar_translator_refuse(x, word.at);
+            }
+        } else if (ar_is_digit(*word.at) && memchr(word.at, '-', word.length)) {
+            if (!take_range(&inside, &rule.sizes) || inside.at != word.at + word.length) {
+                ar_text_add(&x->why, "expected sizes as in 0-4K");
+                return ar_translator_refuse(x, word.at);
+            }
+        } else if (ar_word_is(word, "0")) {
+            is_forbidden = true; /* by its score */
+        } else if (word.length && read_names(word, memory_types, "host", &is_in_host)) {
+            memory = word;
+        } else if (word.length && !ar_is_digit(*word.at) && !ar_word_is(word, "inf") &&
+                   !read_names(word, collectives, "allreduce", &is_ours)) {
+            ar_text_add(&x->why, "expected a collective, sizes, [ranks], a memory type, a score or "
+                                 "@algorithm");
+            return ar_translator_refuse(x, word.at);
+        }
+        x->at += *x->at == ':';
+    }
+    x->at += *x->at == '#';
+    if (rule.sizes.max != SIZE_MAX && rule.sizes.max > rule.sizes.min)
+        rule.sizes.max--;
+    if (!algorithm.at || !is_ours || is_forbidden)
+        return AR_OK;
+    if (!is_in_host) {
+        ar_translator_note(x,
+                           "UCC's algorithm for %.*s is left out: rules here are for host memory",
+                           (int)memory.length, memory.at);
+        return AR_OK;
+    }
+    rule.is = ar_translator_find(x, algorithm);
+    if (rule.is)
+        ar_translator_write(x, &rule);
+    return rule.is ? AR_OK : AR_ERR_SYNTAX;
+}
+
+/* Where none is about allreduces in host memory, UCC decides. */
+static int
+read_tokens(struct ar_translator *x)
+{
+    int error = AR_OK;
+    while (!error && *x->at)
+        error = read_token(x);
+    if (!error && ftell(x->text) == 0) {
+        ar_translator_note(x, "UCC's setting names no algorithm for allreduces in host memory");
+        fputs("native;\n", x->text);
+    }
+    return error;
+}
+
+/* NCCL's lists, of which that of allreduce goes before that of all collectives. */
+static int
+read_lists(struct ar_translator *x)
+{
+    char names[AR_PROBLEM_TEXT];
+    struct ar_text allowed;
+    const struct ar_counterpart *one = NULL;
+    const char *list = "^";
+    ar_text_init(&allowed, names, sizeof names);
+    for (bool is_ours = false; *x->at; x->at += *x->at == ';') {
+        const struct ar_word part = ar_word_next(&x->at, ";");
+        const char *const colon = memchr(part.at, ':', part.length);
+        const bool names_us =
+            colon && ar_word_is((struct ar_word){part.at, (size_t)(colon - part.at)}, "allreduce");
+        if (names_us || (!colon && !is_ours))
+            list = names_us ? colon + 1 : part.at;
+        is_ours |= names_us;
+    }
+    for (size_t i = 0; i < ar_counterpart_count(); i++) {
+        const struct ar_counterpart *const c = ar_counterpart_at(i);
+        const bool but = *list == '^';
+        bool is_named = false;
+        for (x->at = list + but; *x->at && *x->at != ';'; x->at += *x->at == ',') {
+            const struct ar_counterpart *const named =
+                ar_translator_find(x, ar_word_next(&x->at, ",;"));
+            if (!named)
+                return AR_ERR_SYNTAX;
+            is_named |= named == c;
+        }
+        if (c->library == x->library && is_named != but && c->choice) {
+            ar_text_add(&allowed, "%s%s", one ? "," : "", c->choice);
+            one = c;
+        } else if (c->library == x->library && is_named && !but) {
+            ar_translator_note(x, "NCCL's %s has no counterpart here: %s", c->name, c->note);
+        }
+    }
+    if (!one && *list == '^')
+        ar_translator_note(x, "NCCL keeps only algorithms that have no counterpart here");
+    if (strchr(names, ','))
+        ar_translator_note(
+            x, "NCCL chooses among several algorithms, as auto does: set ALLREDUCE_ALGO_LIST=%s",
+            names);
+    fprintf(x->text, "%s;\n", strchr(names, ',') ? "auto" : one ? one->choice : "native");
+    return AR_OK;
+}
+
+/* Refuses what is no setting of the library at all, such as a file of another kind. */
+static int
+check_kind(struct ar_translator *x)
+{
+    static const char *const settings[AR_LIBRARIES] = {
+        [AR_LIBRARY_INTEL] = "a value of I_MPI_ADJUST_ALLREDUCE",
+        [AR_LIBRARY_OPENMPI] = "an algorithm or a dynamic rules file",
+        [AR_LIBRARY_MPICH] = "an algorithm, as in MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",
+        [AR_LIBRARY_UCC] = "a value of UCC_TL_UCP_TUNE",
+        [AR_LIBRARY_NCCL] = "a value of NCCL_ALGO",
+    };
+    const char *rest = x->begin;
+    const struct ar_word all = ar_word_next(&rest, "");
+    const bool may_have_lines = x->library == AR_LIBRARY_INTEL || x->library == AR_LIBRARY_OPENMPI;
+    const char *const found = all.length == 0  ? "nothing"
+                              : *all.at == '{' ? "JSON"
+                              : !may_have_lines && memchr(all.at, '\n', all.length)
+                                  ? "several lines"
+                                  : NULL;
+    const char *behind = all.at + strcspn(all.at, "=(:;,@[^# \t\r\n");
+    behind += strspn(behind, " \t");
+    if (!found && *behind != '=')
+        return AR_OK;
+    ar_text_add(&x->why, "expected %s, found %s", settings[x->library],
+                found ? found : "NAME=VALUE");
+    return ar_translator_refuse(x, all.at);
+}
+
+int
+ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
+                  struct ar_problem *problem)
+{
+    struct ar_translator x;
+    int error = AR_ERR_MEMORY;
+    if (!ar_translator_begin(&x, t, library, text, problem))
+        return ar_translator_end(&x, error);
+    const char *const word = text + strspn(text, " \t\r\n");
+    error = check_kind(&x);
+    if (error)
+        return ar_translator_end(&x, error);
+    switch (library) {
+    case AR_LIBRARY_INTEL:
+        fputs(text, x.text); /* its grammar is part of ours */
+        error = AR_OK;
+        break;
+    case AR_LIBRARY_OPENMPI: /* a file has several words */
+        error = strpbrk(word, " \t\r\n#") ? ar_translator_read_rules_file(&x) : read_name(&x);
+        break;
+    case AR_LIBRARY_UCC:
+        error = read_tokens(&x);
+        break;
+    case AR_LIBRARY_NCCL:
+        error = read_lists(&x);
+        break;
+    default:
+        error = read_name(&x);
+    }
+    return ar_translator_end_rules(&x, error);
+}
+
+/* --- from rules to settings: the rules are asked wherever their answer may change --- */
+
+static int
+compare_sizes(const void *x, const void *y)
+{
+    const size_t a = *(const size_t *)x, b = *(const size_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Where the answer may change, ascending; the first is least.  Malloced, or NULL. */
+static size_t *
+edges_of(const struct ar_rules *rules, bool of_ranks, size_t least, size_t *n)
+{
+    size_t *const edges = calloc(2 * rules->nconditions + 1, sizeof *edges);
+    if (!edges)
+        return NULL;
+    *n = 0;
+    edges[(*n)++] = least;
+    for (size_t k = 0; k < rules->nconditions; k++) {
+        const struct ar_condition *const c = &rules->conditions[k];
+        const size_t from = of_ranks ? c->ranks_min : c->bytes_min;
+        const size_t to = of_ranks ? c->ranks_max : c->bytes_max;
+        if (from > least)
+            edges[(*n)++] = from;
+        if (to != SIZE_MAX && to + 1 > least)
+            edges[(*n)++] = to + 1;
+    }
+    qsort(edges, *n, sizeof *edges, compare_sizes);
+    size_t kept = 1;
+    for (size_t i = 1; i < *n; i++)
+        if (edges[i] != edges[kept - 1])
+            edges[kept++] = edges[i];
+    *n = kept;
+    return edges;
+}
+
+/* An answer in the library's words. */
+struct answer {
+    const struct ar_counterpart *is; /* NULL: the library decides */
+    size_t segment;                  /* bytes; 0: not told */
+};
+
+static struct answer
+answer_of(struct ar_translator *x, const struct ar_rules *rules, size_t bytes, size_t nranks)
+{
+    const struct ar_request request = {
+        .bytes = bytes, .nranks = (int)nranks, .commutative = true, .shares_memory = true};
+    const struct ar_clause *const clause = ar_rules_match(rules, &request);
+    char text[AR_CHOICE_TEXT], usual[AR_CHOICE_TEXT];
+    struct answer a = {0};
+    if (!clause || clause->choice.kind == AR_CHOICE_NATIVE)
+        return a;
+    ar_choice_print(&clause->choice, text, sizeof text);
+    if (clause->choice.kind == AR_CHOICE_ALGORITHM)
+        a.is = ar_counterpart_of(x->library, &clause->choice);
+    if (!a.is) {
+        ar_translator_note(x, "%s has no counterpart in %s, which then decides by itself", text,
+                           ar_library_titles[x->library]);
+        return a;
+    }
+    if (ar_openmpi_takes_segment(a.is))
+        a.segment = clause->choice.params.segment_bytes;
+    const struct ar_choice as_usual = ar_choice_default(clause->choice.algorithm);
+    if (strcmp(text, a.is->choice) != 0 &&
+        strcmp(text, ar_choice_print(&as_usual, usual, sizeof usual)) != 0)
+        ar_translator_note(x, "%s becomes %s's %s, without its parameters%s", text,
+                           ar_library_titles[x->library], a.is->name,
+                           a.segment ? " except the segment" : "");
+    if (a.is->note)
+        ar_translator_note(x, "%s is %s's %s: %s", text, ar_library_titles[x->library], a.is->name,
+                           a.is->note);
+    return a;
+}
+
+/* What the library is told for these sizes and ranks. */
+static void
+write_answer(struct ar_translator *x, struct answer a, struct ar_bounds sizes,
+             struct ar_bounds ranks)
+{
+    const char *const title = a.is ? a.is->name : "ignore";
+    const bool is_all = ranks.min <= 1 && ranks.max == SIZE_MAX;
+    switch (x->library) {
+    case AR_LIBRARY_INTEL:
+        fprintf(x->text, "%d:", a.is ? a.is->id : 0);
+        write_range(x, sizes);
+        if (!is_all)
+            fputc('@', x->text), write_range(x, ranks);
+        fputc(';', x->text);
+        break;
+    case AR_LIBRARY_OPENMPI:
+        fprintf(x->text, "%zu %d 0 %zu # %s\n", sizes.min, a.is ? a.is->id : 0, a.segment, title);
+        break;
+    case AR_LIBRARY_UCC:
+        if (!a.is)
+            break;
+        sizes.max += sizes.max != SIZE_MAX; /* its ranges end before their end */
+        fputs("allreduce:", x->text);
+        write_range(x, sizes);
+        if (!is_all)
+            fputs(":[", x->text), write_range(x, ranks), fputc(']', x->text);
+        fprintf(x->text, ":@%s#", a.is->name);
+        break;
+    default:
+        fputs(a.is ? a.is->name : x->library == AR_LIBRARY_MPICH ? "auto" : "", x->text);
+    }
+}
+
+/* The answers for one range of ranks; equal ones that follow each other are one.  Returns how many
+ * there are, and writes them if asked to. */
+static size_t
+write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_t *edges, size_t n,
+              struct ar_bounds ranks, bool writes)
+{
+    size_t count = 0, first = 0;
+    struct answer a = answer_of(x, rules, edges[0], ranks.min);
+    for (size_t i = 1; i <= n; i++) {
+        const struct answer b = i < n ? answer_of(x, rules, edges[i], ranks.min) : a;
+        if (i < n && a.is == b.is && a.segment == b.segment)
+            continue;
+        const struct ar_bounds sizes = {edges[first], i < n ? edges[i] - 1 : SIZE_MAX};
+        if (writes)
+            write_answer(x, a, sizes, ranks);
+        count++;
+        first = i;
+        a = b;
+    }
+    return count;
+}
+
+/* Refuses rules that the library has no words for. */
+static int
+check_rules(struct ar_translator *x, const struct ar_rules *rules)
+{
+    const bool takes_one = x->library == AR_LIBRARY_MPICH || x->library == AR_LIBRARY_NCCL;
+    const struct ar_clause *culprit = NULL;
+    for (size_t i = 0, written = 0; i < rules->nclauses && !culprit; i++) {
+        if (ar_rules_is_pair(rules, i))
+            continue; /* the second is what has a counterpart */
+        if (rules->clauses[i].traits.asks || (takes_one && (written > 0 || rules->nconditions > 0)))
+            culprit = &rules->clauses[i];
+        written++;
+    }
+    if (!culprit)
+        return AR_OK;
+    ar_text_add(&x->why,
+                takes_one ? "%s's variable names one algorithm for all sizes and ranks"
+                          : "%s's rules can depend only on sizes and ranks",
+                ar_library_titles[x->library]);
+    x->problem->line = culprit->line;
+    x->problem->column = culprit->column;
+    return AR_ERR_SYNTAX;
+}
+
+int
+ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
+                struct ar_problem *problem)
+{
+    const bool is_file = library == AR_LIBRARY_OPENMPI;
+    struct ar_translator x;
+    size_t nranks = 0, nsizes = 0;
+    size_t *const ranks = edges_of(rules, true, 1, &nranks);
+    size_t *const sizes = edges_of(rules, false, 0, &nsizes);
+    int error = ar_translator_begin(&x, t, library, "", problem) && ranks && sizes
+                    ? check_rules(&x, rules)
+                    : AR_ERR_MEMORY;
+    if (!error && is_file)
+        fprintf(x.text, "1 # collectives\n2 # allreduce\n%zu # sizes of communicators\n", nranks);
+    for (size_t i = 0; i < nranks && !error; i++) {
+        const struct ar_bounds r = {ranks[i], i + 1 < nranks ? ranks[i + 1] - 1 : SIZE_MAX};
+        if (is_file)
+            fprintf(x.text,
+                    "%zu # ranks or more\n%zu # sizes: bytes, algorithm, topology, segment\n",
+                    r.min, write_answers(&x, rules, sizes, nsizes, r, false));
+        write_answers(&x, rules, sizes, nsizes, r, true);
+    }
+    free(ranks);
+    free(sizes);
+    return ar_translator_end(&x, error);
 }

@@ -6,8 +6,10 @@
 #ifndef AR_TRANSLATE_H
 #define AR_TRANSLATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "select/foreign.h"
 
@@ -30,6 +32,20 @@ int ar_translate_from(struct ar_translation *t, enum ar_foreign library, const c
  * what the library cannot ask for, such as ops, with *problem as of the rules' text. */
 int ar_translate_to(struct ar_translation *t, enum ar_foreign library, const struct ar_rules *rules,
                     struct ar_problem *problem);
+
+/* --- Open MPI's dynamic rules in JSON, rule_file_version 3 of coll/tuned --- */
+
+/* Is the text meant as JSON?  It begins with a brace. */
+static inline bool
+ar_openmpi_is_json(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '{';
+}
+
+/* As ar_translate_from does it.  Where a value is wrong, problem->line is 0 and the text begins
+ * with its key, as in collectives.allreduce[0].rules[1].alg; so do notes. */
+int ar_openmpi_translate_json(struct ar_translation *t, const char *text,
+                              struct ar_problem *problem);
 
 /* --- for those files that know a grammar --- */
 
@@ -95,8 +111,5 @@ bool ar_openmpi_takes_segment(const struct ar_counterpart *c);
 
 /* Reads Open MPI's dynamic rules file, of the classic format. */
 int ar_translator_read_rules_file(struct ar_translator *x);
-
-/* Inclusive, SIZE_MAX is no end: "0-4096", "4096", "4096-inf". */
-void ar_translator_write_range(struct ar_translator *x, struct ar_bounds r);
 
 #endif

@@ -3,9 +3,9 @@
 #include <config.h>
 
 #include "cli/cli.h"
-#include "cli/openmpi_json.h"
 #include "cli/read_timeline.h"
 #include "cli/report.h"
+#include "cli/translate.h"
 
 int
 ar_run_read(struct ar_read_run *run, const char *command, const char *path)

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/openmpi_json.h"
-#include "select/foreign.h"
+#include "cli/translate.h"
 #include "tuning/candidates.h"
 #include "unit.h"
 
