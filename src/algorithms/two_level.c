@@ -23,9 +23,9 @@
  * one lane each group has a leader, and the trees run among the leaders.
  */
 #include "algorithms/algorithms.h"
-#include "algorithms/inner.h"
 #include "algorithms/nodes.h"
 #include "algorithms/patterns.h"
+#include "algorithms/phases.h"
 #include "algorithms/shares.h"
 
 /* What a rank sees of its node. */
