@@ -9,8 +9,8 @@
 
 #include "schedule/walk.h"
 
-void
-ar_caption_add(struct ar_caption *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+add_text(struct ar_caption *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -76,19 +76,19 @@ void
 ar_caption_block(struct ar_caption *t, size_t block)
 {
     if (block < 26)
-        ar_caption_add(t, "%c", (char)('A' + block));
+        add_text(t, "%c", (char)('A' + block));
     else if (block < 52)
-        ar_caption_add(t, "%c", (char)('a' + block - 26));
+        add_text(t, "%c", (char)('a' + block - 26));
     else
-        ar_caption_add(t, "#%zu", block);
+        add_text(t, "#%zu", block);
 }
 
-void
-ar_caption_blocks(struct ar_caption *t, size_t first, size_t last)
+static void
+add_blocks(struct ar_caption *t, size_t first, size_t last)
 {
     ar_caption_block(t, first);
     if (last > first + 1)
-        ar_caption_add(t, "-");
+        add_text(t, "-");
     if (last > first)
         ar_caption_block(t, last);
 }
@@ -101,7 +101,7 @@ add_set(struct ar_caption *t, uint64_t set, int nranks)
 {
     const char *comma = "";
     if (__builtin_popcountll(set) == nranks) {
-        ar_caption_add(t, "all");
+        add_text(t, "all");
         return;
     }
     for (int r = 0; r < nranks; r++) {
@@ -110,9 +110,9 @@ add_set(struct ar_caption *t, uint64_t set, int nranks)
             continue;
         while (nranks > 10 && last + 1 < nranks && set >> (last + 1) & 1)
             last++;
-        ar_caption_add(t, "%s%d", comma, r);
+        add_text(t, "%s%d", comma, r);
         if (last > r)
-            ar_caption_add(t, "-%d", last);
+            add_text(t, "-%d", last);
         comma = nranks > 10 ? "," : "";
         r = last;
     }
@@ -174,16 +174,15 @@ ar_figure_held(const struct ar_figure *f, int rank, size_t block)
     qsort(sets, n, sizeof *sets, compare_sets);
     for (size_t i = 0, run; i < n; i += run) {
         run = singles(sets + i, n - i);
-        ar_caption_add(&t, "%s", i > 0 ? "/" : "");
+        add_text(&t, "%s", i > 0 ? "/" : "");
         if (run > 2)
-            ar_caption_add(&t, "%d..%d", __builtin_ctzll(sets[i]),
-                           __builtin_ctzll(sets[i + run - 1]));
+            add_text(&t, "%d..%d", __builtin_ctzll(sets[i]), __builtin_ctzll(sets[i + run - 1]));
         else
             add_set(&t, sets[i], f->nranks);
         run = run > 2 ? run : 1;
     }
     if (n == 0)
-        ar_caption_add(&t, ".");
+        add_text(&t, ".");
     return t;
 }
 
@@ -224,10 +223,10 @@ label_arrow(struct ar_figure *f, struct ar_arrow *arrow, const struct ar_cell *p
         while (last + 1 < f->nblocks && f->times[last + 1] == f->times[b])
             last++;
         if (arrow->label.length > 0)
-            ar_caption_add(&arrow->label, ",");
+            add_text(&arrow->label, ",");
         if (f->times[b] > 1)
-            ar_caption_add(&arrow->label, "%zu", f->times[b]);
-        ar_caption_blocks(&arrow->label, b, last);
+            add_text(&arrow->label, "%zu", f->times[b]);
+        add_blocks(&arrow->label, b, last);
     }
 }
 
@@ -326,4 +325,202 @@ ar_figure_fini(struct ar_figure *f)
     free(f->times);
     free(f->arrows);
     *f = (struct ar_figure){0};
+}
+
+/* --- two passes over one figure: the first finds the width of a column, the second prints --- */
+
+#define MARGIN     10 /* columns left of rank 0 */
+#define LINE_WIDTH 79 /* of the list of blocks */
+
+struct picture {
+    FILE *file;
+    struct ar_figure figure;
+    int gap; /* columns from rank to rank */
+};
+
+/* --- drawing --- */
+
+static int
+column(const struct picture *p, int rank)
+{
+    return MARGIN + rank * p->gap;
+}
+
+static void
+draw_arrow(const struct picture *p, char *line, const struct ar_arrow *arrow)
+{
+    const int from = column(p, arrow->from), to = column(p, arrow->to);
+    const int step = from < to ? 1 : -1, length = (int)arrow->label.length;
+    for (int x = from + step; x != to; x += step)
+        line[x] = '-';
+    memcpy(line + (step > 0 ? from + 1 : from - length), arrow->label.at, (size_t)length);
+    if (arrow->reduces)
+        line[to - step] = '+';
+    line[to - step * (arrow->reduces ? 2 : 1)] = step > 0 ? '>' : '<';
+}
+
+/* Draws as many of the remaining arrows as fit side by side; returns how many. */
+static size_t
+draw_row(struct picture *p, char *line, bool *drawn)
+{
+    bool taken[AR_HOLDINGS_RANKS_MAX] = {false}; /* between ranks i and i+1 */
+    size_t n = 0;
+    for (size_t i = 0; i < p->figure.narrows; i++) {
+        const struct ar_arrow *a = &p->figure.arrows[i];
+        int low = a->from < a->to ? a->from : a->to, high = a->from + a->to - low;
+        bool fits = !drawn[i];
+        for (int k = low; k < high; k++)
+            fits = fits && !taken[k];
+        if (!fits)
+            continue;
+        for (int k = low; k < high; k++)
+            taken[k] = true;
+        draw_arrow(p, line, a);
+        drawn[i] = true;
+        n++;
+    }
+    return n;
+}
+
+static bool
+print_arrows(struct picture *p, size_t round)
+{
+    char *line = malloc((size_t)column(p, p->figure.nranks) + 2);
+    bool *drawn = calloc(p->figure.narrows + 1, sizeof *drawn);
+    char label[32];
+    snprintf(label, sizeof label, "round %zu", round);
+    for (size_t left = p->figure.narrows; line && drawn && left > 0; label[0] = '\0') {
+        memset(line, ' ', (size_t)column(p, p->figure.nranks));
+        for (int r = 0; r < p->figure.nranks; r++)
+            line[column(p, r)] = '|';
+        line[column(p, p->figure.nranks - 1) + 1] = '\0';
+        left -= draw_row(p, line, drawn);
+        fprintf(p->file, "%-*s%s\n", MARGIN, label, line + MARGIN);
+    }
+    bool done = line && drawn;
+    free(line);
+    free(drawn);
+    return done;
+}
+
+static void
+print_work(const struct picture *p, size_t round)
+{
+    bool any = false;
+    for (int r = 0; r < p->figure.nranks; r++)
+        any |= ar_figure_work(&p->figure, r, round) != '|';
+    if (!any)
+        return;
+    fprintf(p->file, "%-*s", MARGIN, round > 0 ? "" : "at first");
+    for (int r = 0; r < p->figure.nranks; r++)
+        fprintf(p->file, "%-*c", r + 1 < p->figure.nranks ? p->gap : 1,
+                ar_figure_work(&p->figure, r, round));
+    fprintf(p->file, "\n");
+}
+
+static bool
+same_row(const struct picture *p, size_t x, size_t y)
+{
+    for (int r = 0; r < p->figure.nranks; r++)
+        if (strcmp(ar_figure_held(&p->figure, r, x).at, ar_figure_held(&p->figure, r, y).at) != 0)
+            return false;
+    return true;
+}
+
+static void
+print_held(const struct picture *p)
+{
+    for (size_t b = 0, last; b < p->figure.nblocks; b = last + 1) {
+        for (last = b; last + 1 < p->figure.nblocks && same_row(p, b, last + 1); last++)
+            ;
+        struct ar_caption t = {"   ", 3};
+        add_blocks(&t, b, last);
+        fprintf(p->file, "%-*s", MARGIN, t.at);
+        for (int r = 0; r < p->figure.nranks; r++)
+            fprintf(p->file, "%-*s", r + 1 < p->figure.nranks ? p->gap : 1,
+                    ar_figure_held(&p->figure, r, b).at);
+        fprintf(p->file, "\n");
+    }
+}
+
+static void
+print_blocks(const struct picture *p)
+{
+    struct ar_caption line = {"", 0};
+    add_text(&line, "%zu element%s:", p->figure.count, p->figure.count == 1 ? "" : "s");
+    for (size_t b = 0; b < p->figure.nblocks; b++) {
+        struct ar_caption t = {"", 0};
+        ar_caption_block(&t, b);
+        add_text(&t, "=%zu", p->figure.first[b]);
+        if (p->figure.first[b + 1] > p->figure.first[b] + 1)
+            add_text(&t, "-%zu", p->figure.first[b + 1] - 1);
+        if (line.length + t.length >= LINE_WIDTH) {
+            fprintf(p->file, "%s\n", line.at);
+            line = (struct ar_caption){"   ", 3};
+        }
+        add_text(&line, " %s", t.at);
+    }
+    fprintf(p->file, "%s\n\n%*s", line.at, MARGIN, "");
+    for (int r = 0; r < p->figure.nranks; r++)
+        fprintf(p->file, "%-*d", r + 1 < p->figure.nranks ? p->gap : 1, r);
+    fprintf(p->file, "\n");
+}
+
+/* --- passes --- */
+
+static void
+widen(int *gap, size_t columns)
+{
+    if ((int)columns > *gap)
+        *gap = (int)columns;
+}
+
+/* Finds the gap that the widest label needs. */
+static int
+measure(struct picture *p)
+{
+    struct ar_figure *const f = &p->figure;
+    const size_t rounds = ar_figure_rounds(f);
+    p->gap = 6;
+    for (size_t round = 0; round <= rounds; round++) {
+        ar_figure_run(f, round);
+        for (size_t i = 0; i < f->narrows; i++) {
+            const size_t ranks = (size_t)abs(f->arrows[i].to - f->arrows[i].from);
+            widen(&p->gap, (f->arrows[i].label.length + 5 + ranks - 1) / ranks);
+        }
+        for (size_t b = 0; b < f->nblocks; b++)
+            for (int r = 0; r < f->nranks; r++)
+                widen(&p->gap, ar_figure_held(f, r, b).length + 2);
+    }
+    return ar_figure_restart(f);
+}
+
+static int
+print(struct picture *p)
+{
+    const size_t rounds = ar_figure_rounds(&p->figure);
+    print_blocks(p);
+    for (size_t round = 0; round <= rounds; round++) {
+        ar_figure_run(&p->figure, round);
+        if (!print_arrows(p, round))
+            return AR_ERR_MEMORY;
+        print_work(p, round);
+        if (round > 0 || rounds == 0)
+            print_held(p);
+    }
+    return AR_OK;
+}
+
+int
+ar_figure_print(FILE *file, const struct ar_schedule *schedules, int nranks)
+{
+    struct picture p = {.file = file};
+    int error = ar_figure_init(&p.figure, schedules, nranks);
+    if (error)
+        return error;
+    error = measure(&p);
+    if (!error)
+        error = print(&p);
+    ar_figure_fini(&p.figure);
+    return error;
 }

@@ -83,11 +83,7 @@ char ar_figure_work(const struct ar_figure *f, int rank, size_t round);
  * the file stay in the file (ferror). */
 int ar_figure_print(FILE *file, const struct ar_schedule *schedules, int nranks);
 
-void ar_caption_add(struct ar_caption *t, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* "C"; "B-D". */
+/* "C". */
 void ar_caption_block(struct ar_caption *t, size_t block);
-void ar_caption_blocks(struct ar_caption *t, size_t first, size_t last);
 
 #endif
