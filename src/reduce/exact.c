@@ -2,9 +2,13 @@
 
 #include <math.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#else
+#include <fenv.h>
+#endif
 
 #include "reduce/exact_ways.h"
-#include "reduce/rounding.h"
 
 /* --- grids --- */
 
@@ -60,6 +64,44 @@ ar_exact_grid_of(struct ar_window window, int nranks)
     return grid;
 }
 
+/* --- the processor's mode --- */
+
+/* The processor rounds to nearest, without flushing small numbers to zero and without traps,
+ * whatever the program has set.  The program's exception flags stay as they were.  On x86 not by
+ * <fenv.h>, which sets the x87 unit, too, and takes a microsecond. */
+#define MXCSR_AT_START 0x1f80U
+
+/* What the program has set. */
+struct float_environment {
+#ifdef __SSE2__
+    unsigned mxcsr;
+#else
+    fenv_t environment;
+#endif
+};
+
+static void
+begin_rounding(struct float_environment *saved)
+{
+#ifdef __SSE2__
+    saved->mxcsr = _mm_getcsr();
+    _mm_setcsr(MXCSR_AT_START);
+#else
+    fegetenv(&saved->environment);
+    fesetenv(FE_DFL_ENV);
+#endif
+}
+
+static void
+end_rounding(const struct float_environment *saved)
+{
+#ifdef __SSE2__
+    _mm_setcsr(saved->mxcsr);
+#else
+    fesetenv(&saved->environment);
+#endif
+}
+
 /* --- windows --- */
 
 /* The window of the largest number and the lowest bit is that of all numbers. */
@@ -76,11 +118,11 @@ ar_extent_window(enum ar_exact_format format, struct ar_extent extent)
 struct ar_window
 ar_window_of(enum ar_exact_format format, const void *numbers, size_t count)
 {
-    struct ar_float_environment saved;
-    ar_rounding_begin(&saved);
+    struct float_environment saved;
+    begin_rounding(&saved);
     const struct ar_extent extent =
         ar_exact_kernels_get(ar_isa_best(), format)->measure(numbers, count);
-    ar_rounding_end(&saved);
+    end_rounding(&saved);
     const struct ar_window window = ar_extent_window(format, extent);
     return window.special ? ar_digits_window(format, numbers, count) : window;
 }
@@ -99,15 +141,15 @@ ar_exact_encode(enum ar_exact_format format, int64_t *words, const void *numbers
                 struct ar_window window, int nranks)
 {
     const struct ar_exact_grid grid = ar_exact_grid_of(window, nranks);
-    struct ar_float_environment saved;
+    struct float_environment saved;
     if (grid.words == 0) {
         ar_digits_encode(format, words, numbers, count, window, nranks);
         return;
     }
-    ar_rounding_begin(&saved);
+    begin_rounding(&saved);
     ar_exact_kernels_get(ar_isa_best(), format)
         ->encode[grid.words - 1](words, numbers, count, &grid);
-    ar_rounding_end(&saved);
+    end_rounding(&saved);
 }
 
 void
@@ -115,13 +157,13 @@ ar_exact_decode(enum ar_exact_format format, void *numbers, int64_t *words, size
                 struct ar_window window, int nranks)
 {
     const struct ar_exact_grid grid = ar_exact_grid_of(window, nranks);
-    struct ar_float_environment saved;
+    struct float_environment saved;
     if (grid.words == 0) {
         ar_digits_decode(format, numbers, words, count, window, nranks);
         return;
     }
-    ar_rounding_begin(&saved);
+    begin_rounding(&saved);
     ar_exact_kernels_get(ar_isa_best(), format)
         ->decode[grid.words - 1](numbers, words, count, &grid);
-    ar_rounding_end(&saved);
+    end_rounding(&saved);
 }
