@@ -32,6 +32,8 @@
 #ifndef AR_MODEL_NODE_H
 #define AR_MODEL_NODE_H
 
+#include <stddef.h>
+
 #include "model/lines.h"
 
 /* Where the time goes on the longest chain of causes. */
@@ -65,5 +67,27 @@ struct ar_node_time {
 /* When the last rank has done nchunks chunks.  AR_OK; AR_ERR_MEMORY; AR_ERR_PROOF where some wait
  * for ever. */
 int ar_node_simulate(struct ar_node_time *end, const struct ar_node_simulation *run);
+
+/* --- what serves one request at a time --- */
+
+/* When something is idle that serves one request at a time, a link say.
+ *
+ * Requests may be told in another order than that of their times: a simulation in which one rank
+ * goes on, and then another, learns late what the second asked for early.  So idle times before
+ * the latest request are remembered, and a request takes what is idle from when it comes, in parts
+ * if need be. */
+
+/* Idle times that are remembered: the latest. */
+#define AR_BUSY_IDLE 128
+
+struct ar_busy {
+    struct {
+        double from, to;
+    } idle[AR_BUSY_IDLE]; /* in their order; the last one is without end */
+    size_t n;             /* 0: idle from 0 on */
+};
+
+/* When a request is done that comes at a time, >= 0, and takes so long, > 0. */
+double ar_busy_take(struct ar_busy *busy, double at, double length);
 
 #endif

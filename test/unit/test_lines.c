@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "coherence.h"
-#include "model/busy.h"
 #include "model/node_predict.h"
+#include "model/node_time.h"
 #include "select/names.h"
 #include "unit.h"
 
