@@ -32,7 +32,7 @@
 #define AR_ELIMINATION_H
 
 #include "tuning/candidates.h"
-#include "tuning/values.h"
+#include "tuning/estimate.h"
 
 #define AR_FACTORS_MAX 6
 

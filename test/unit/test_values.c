@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tuning/values.h"
+#include "tuning/estimate.h"
 #include "unit.h"
 
 #define PASSES 11
