@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,14 +15,22 @@
 #include "config/files.h"
 #include "config/output.h"
 #include "config/rank.h"
+#include "cores/cpus.h"
 #include "execute/group.h"
 #include "record/comm_names.h"
 #include "record/gather.h"
-#include "record/self.h"
 #include "record/thread.h"
 #include "report/clock.h"
 #include "report/say.h"
 #include "report/watchdog.h"
+#include "select/words.h"
+
+/* Where this process runs, what it is, and with which MPI library. */
+struct self {
+    struct ar_rank_row rank; /* without numbers */
+    char command[1024];      /* the command line; a longer one is cut */
+    char library[256];       /* the first line of what the MPI library says of itself */
+};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -29,7 +38,7 @@ static struct {
     atomic_int world_rank;          /* -1: there is no world, or not yet.  See find_world */
     int world_size;                 /* 0: the same */
     uint64_t begun_ns;
-    struct ar_self self;           /* where anything is recorded */
+    struct self self;              /* where anything is recorded */
     int most_ranks;                /* of any communicator that records for it.  Under the lock */
     struct ar_table passed_on;     /* of this rank's own, gathered elsewhere.  Under the lock */
     struct ar_table gathered;      /* by this rank, in a program without a world */
@@ -43,6 +52,47 @@ static struct {
     atomic_bool met_higher;        /* on one where none is lower */
     atomic_int ended;              /* exchanged, so a word: see process.c */
 } all = {.world_rank = -1};
+
+/* Words with blanks between them, as the kernel has them: with a zero byte behind each. */
+static void
+read_command(char *command, size_t room)
+{
+    FILE *const file = fopen("/proc/self/cmdline", "re");
+    const size_t n = file ? fread(command, 1, room - 1, file) : 0;
+    if (file)
+        fclose(file);
+    command[n] = '\0';
+    for (size_t i = 0; i + 1 < n; i++)
+        if (command[i] == '\0')
+            command[i] = ' ';
+}
+
+static void
+read_library(char *library, size_t room)
+{
+    static char version[MPI_MAX_LIBRARY_VERSION_STRING]; /* for a small stack; one thread is here */
+    int length;
+    PMPI_Get_library_version(version, &length);
+    snprintf(library, room, "%.*s", (int)strcspn(version, "\n"), version);
+    for (char *tab = library; (tab = strchr(tab, '\t'));)
+        *tab = ' ';
+}
+
+/* rank: in the job. */
+static void
+describe(struct self *self, int rank)
+{
+    struct ar_cpus cpus;
+    struct ar_text text;
+    memset(self, 0, sizeof *self);
+    self->rank.rank = rank;
+    gethostname(self->rank.host, sizeof self->rank.host - 1);
+    ar_cpus_of_thread(&cpus);
+    ar_text_init(&text, self->rank.cpus, sizeof self->rank.cpus);
+    ar_cpus_print(&text, &cpus);
+    read_command(self->command, sizeof self->command);
+    read_library(self->library, sizeof self->library);
+}
 
 /* Is there a world?  It is asked again as long as there is none: a program of sessions may call
  * MPI_Init later, even behind the first allreduce of some ranks and before that of others, and all
@@ -108,7 +158,7 @@ static void
 prepare_once(void)
 {
     ar_clock_start();
-    ar_self_describe(&all.self, own_rank());
+    describe(&all.self, own_rank());
 }
 
 /* Called again where the settings of rank 0 count for all. */
