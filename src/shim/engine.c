@@ -1,5 +1,10 @@
 /* The engine for one MPI library: the table by which the stub reaches it. */
+#include <stdio.h>
+
+#include "algorithms/registry.h"
+#include "communicator/decide.h"
 #include "communicator/process.h"
+#include "communicator/program_clauses.h"
 #include "shim/next.h"
 
 const struct ar_entries *ar_next;
@@ -10,6 +15,40 @@ begin(const struct ar_entries *next)
     ar_next = next;
     ar_next_find_objects();
 }
+
+/* --- what a program can ask of the library (allreduce.h) --- */
+
+static const char *
+algorithm_name(unsigned i)
+{
+    const struct ar_algorithm *row = ar_algorithm_at(i);
+    return row ? row->name : NULL;
+}
+
+static int
+choose(MPI_Comm comm, const char *clauses)
+{
+    ar_process_begin();
+    return ar_program_clauses_set(comm, clauses ? clauses : "");
+}
+
+static const char *
+last(MPI_Comm comm, const char **reason)
+{
+    static __thread char text[AR_CHOICE_TEXT], why_text[AR_REASON_TEXT];
+    const struct ar_communicator *c = ar_communicator_find(comm);
+    const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
+    const char *why = c ? c->always_native : NULL;
+    if (!c || (!why && !c->ran))
+        return NULL;
+    if (reason) {
+        snprintf(why_text, sizeof why_text, "%s", why ? why : c->ran->reason);
+        *reason = why_text;
+    }
+    return ar_choice_print(why ? &native : &c->ran->choice, text, sizeof text);
+}
+
+/* --- the table --- */
 
 AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
     .interface = AR_ENGINE_INTERFACE,
@@ -49,7 +88,7 @@ AR_EXPORT const struct ar_mpi_engine ar_mpi_engine = {
             .finalize_f08 = ar_shim_finalize_f08,
 #endif
         },
-    .algorithm_name = ar_shim_algorithm_name,
-    .choose = ar_shim_choose,
-    .last = ar_shim_last,
+    .algorithm_name = algorithm_name,
+    .choose = choose,
+    .last = last,
 };

@@ -28,9 +28,4 @@ bool ar_next_is_caller(const void *address);
     result ar_shim_##field parameters;
 AR_ENTRIES(AR_SHIM_FUNCTION)
 
-/* As in allreduce.h. */
-const char *ar_shim_algorithm_name(unsigned i);
-int ar_shim_choose(MPI_Comm comm, const char *clauses);
-const char *ar_shim_last(MPI_Comm comm, const char **reason);
-
 #endif

@@ -1,11 +1,12 @@
 /* Calls that give a communicator an info object: MPI libraries drop keys that they do not know, so
  * we read our own key here.  And the calls that copy a communicator while other calls go on, or
- * join groups that may be of two worlds. */
+ * join groups that may be of two worlds, and those that name one. */
 #include <stdlib.h>
 
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
 #include "execute/group.h"
+#include "record/statistics.h"
 #include "shim/next.h"
 
 #define INFO_KEY "allreduce_algo"
@@ -127,4 +128,28 @@ int
 ar_shim_library_intercomm_merge(MPI_Comm inter, int is_high, MPI_Comm *merged)
 {
     return note_merge(ar_next->library_intercomm_merge(inter, is_high, merged));
+}
+
+/* --- names --- */
+
+/* Statistics are also written where MPI can no longer be asked for a name, as by the thread that a
+ * signal wakes and at an exit without MPI_Finalize.  So the name is taken here. */
+
+int
+ar_shim_comm_set_name(MPI_Comm comm, const char *name)
+{
+    const int error = ar_next->comm_set_name(comm, name);
+    if (!error)
+        ar_statistics_rename(comm);
+    return error;
+}
+
+/* Open MPI's Fortran bindings call this one, and so does MPICH's mpi_f08. */
+int
+ar_shim_library_comm_set_name(MPI_Comm comm, const char *name)
+{
+    const int error = ar_next->library_comm_set_name(comm, name);
+    if (!error)
+        ar_statistics_rename(comm);
+    return error;
 }
