@@ -64,6 +64,14 @@ is_like_file(const char *value)
     return strpbrk(value, "./") && !strpbrk(value, "(:;");
 }
 
+/* NULL: it is unset or blank. */
+static const char *
+intel_setting(void)
+{
+    const char *const value = getenv(AR_INTEL_VARIABLE);
+    return value && trimmed(value).length > 0 ? value : NULL;
+}
+
 /* The word intel stands for what Intel MPI's own variable says. */
 static int
 parse_rules(const struct ar_setting *s)
@@ -75,7 +83,7 @@ parse_rules(const struct ar_setting *s)
             ar_text_add(s->why, "; a file of rules is named by ALLREDUCE_RULES");
         return error;
     }
-    intel.value = ar_intel_setting();
+    intel.value = intel_setting();
     if (!intel.value) {
         ar_text_add(s->why, "intel: " AR_INTEL_VARIABLE " is not set");
         return AR_ERR_SYNTAX;
@@ -85,16 +93,9 @@ parse_rules(const struct ar_setting *s)
 }
 
 const char *
-ar_intel_setting(void)
-{
-    const char *const value = getenv(AR_INTEL_VARIABLE);
-    return value && trimmed(value).length > 0 ? value : NULL;
-}
-
-const char *
 ar_algo_clauses(const char *value)
 {
-    return ar_word_is(trimmed(value), "intel") ? ar_intel_setting() : value;
+    return ar_word_is(trimmed(value), "intel") ? intel_setting() : value;
 }
 
 static const struct ar_value_kind clauses = {parse_rules, take_rules, print_rules};

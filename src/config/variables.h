@@ -62,10 +62,6 @@ const char *ar_variable_value(const struct ar_variable *v);
 
 #define AR_INTEL_VARIABLE "I_MPI_ADJUST_ALLREDUCE"
 
-/* The value of Intel MPI's variable, which ALLREDUCE_ALGO=intel stands for; NULL: it is unset or
- * blank. */
-const char *ar_intel_setting(void);
-
 /* The clauses of ALLREDUCE_ALGO=value: that variable's where the value is the word intel (NULL: it
  * has none), else the value itself. */
 const char *ar_algo_clauses(const char *value);

@@ -52,8 +52,15 @@ ar_job_beside(int members)
     return (struct ar_job){most, of_cgroup};
 }
 
-struct ar_crowd
-ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job)
+/* What may run on the CPUs of a communicator's members, which are `cpus` together; is_alike: each
+ * member may run on all of these.  To what the job's other ranks are bound is not known.  If the
+ * members are bound to different CPUs, it is assumed that the others are bound to further ones.  If
+ * all members have the same CPUs, such as those of a socket, it is assumed that the job's ranks are
+ * spread evenly over all CPUs.  If the members have more CPUs than the job is said to have, ranks
+ * are in cgroups of their own, of which this rank knows only its own, and nothing follows from how
+ * many ranks the job has. */
+static struct ar_crowd
+estimate(int members, int cpus, bool is_alike, struct ar_job job)
 {
     /* Where the members have more CPUs than the cgroup has, it is not the whole job's. */
     const bool is_known = job.ranks > 0 && job.cpus >= cpus;
@@ -65,8 +72,12 @@ ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job)
     return (struct ar_crowd){ranks > members ? ranks : members, cpus};
 }
 
-struct ar_crowd
-ar_crowd_limit(struct ar_crowd crowd, int members, int limits, int quota, struct ar_job job)
+/* The same where CPU time is limited: the members are in `limits` cgroups side by side that limit
+ * it, which are one or more and are taken for equally large, and `quota` is the least of these
+ * limits, in CPUs. If the members are in one such cgroup, it is assumed that the job's other ranks
+ * are in it, too. */
+static struct ar_crowd
+limit_by(struct ar_crowd crowd, int members, int limits, int quota, struct ar_job job)
 {
     const int ranks = limits == 1 && job.ranks > members ? job.ranks : members;
     const int in_each = (ranks + limits / 2) / limits;
@@ -123,9 +134,8 @@ limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, int dept
     for (int bit = ar_cpus_next(limits, begin + QUOTAS - 1); bit >= 0 && bit < begin + PART;
          bit = ar_cpus_next(limits, bit))
         cgroups++;
-    return quota == QUOTAS - 1 || cgroups == 0
-               ? crowd
-               : ar_crowd_limit(crowd, members, cgroups, quota, job);
+    return quota == QUOTAS - 1 || cgroups == 0 ? crowd
+                                               : limit_by(crowd, members, cgroups, quota, job);
 }
 
 bool
@@ -147,7 +157,7 @@ ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job j
     const int cpus = bits.unknown ? ar_online_cpus() : ar_cpus_count(&bits.some);
     ar_cpus_remove(&bits.some, &bits.lacking);
     const bool is_alike = bits.unknown || ar_cpus_count(&bits.some) == cpus;
-    *crowd = ar_crowd_estimate(nranks, cpus, is_alike, job);
+    *crowd = estimate(nranks, cpus, is_alike, job);
     for (int depth = 0; depth < AR_QUOTAS; depth++)
         *crowd = limit(*crowd, nranks, &bits.limits, depth, job);
     return true;

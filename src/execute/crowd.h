@@ -29,25 +29,10 @@ ar_crowd_shares(struct ar_crowd crowd)
     return crowd.ranks > crowd.cpus;
 }
 
-/* What may run on the CPUs of a communicator's members, which are `cpus` together; is_alike: each
- * member may run on all of these.  To what the job's other ranks are bound is not known.  If the
- * members are bound to different CPUs, it is assumed that the others are bound to further ones.  If
- * all members have the same CPUs, such as those of a socket, it is assumed that the job's ranks are
- * spread evenly over all CPUs.  If the members have more CPUs than the job is said to have, ranks
- * are in cgroups of their own, of which this rank knows only its own, and nothing follows from how
- * many ranks the job has.  Pure. */
-struct ar_crowd ar_crowd_estimate(int members, int cpus, bool is_alike, struct ar_job job);
-
-/* The same where CPU time is limited: the members are in `limits` cgroups side by side that limit
- * it, which are one or more and are taken for equally large, and `quota` is the least of these
- * limits, in CPUs. If the members are in one such cgroup, it is assumed that the job's other ranks
- * are in it, too. Pure. */
-struct ar_crowd ar_crowd_limit(struct ar_crowd crowd, int members, int limits, int quota,
-                               struct ar_job job);
-
-/* The same for the nranks ranks of comm, which are all on one node.  Collective over comm, and the
- * result is the same on all ranks if job is.  False, alike on all ranks, if one of them has failed,
- * or if MPI fails.  It takes no memory, which a single rank could lack. */
+/* What may run on the CPUs of the nranks ranks of comm, which are all on one node, within their
+ * limits of CPU time.  Collective over comm, and the result is the same on all ranks if job is.
+ * False, alike on all ranks, if one of them has failed, or if MPI fails.  It takes no memory, which
+ * a single rank could lack. */
 bool ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job job,
                    bool failed);
 

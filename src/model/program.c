@@ -14,8 +14,9 @@ ar_sample_rank(const struct ar_sample *sample, int rank)
     return rank % sample->size;
 }
 
-int
-ar_sample_seen(const struct ar_sample *sample, int a, int b, int c)
+/* The rank that is to c as rank b is to rank a. */
+static int
+seen(const struct ar_sample *sample, int a, int b, int c)
 {
     switch (sample->symmetry) {
     case AR_SYMMETRY_TURN:
@@ -95,7 +96,7 @@ pair(struct builder *b)
         /* The send as the rank of the sample that receives it sees it. */
         const struct ar_program_message *const m = &p->messages[i];
         const int to = ar_sample_rank(&p->sample, m->to);
-        sends[i] = (struct ar_half){ar_sample_seen(&p->sample, m->to, m->from, to), to, i};
+        sends[i] = (struct ar_half){seen(&p->sample, m->to, m->from, to), to, i};
     }
     if (!error)
         error = ar_halves_pair(sends, n, b->receives, b->nreceives);
@@ -165,8 +166,7 @@ same_steps(const struct ar_sample *sample, const struct ar_schedule *of_rank,
         const struct ar_step *const r = &of_rank->steps[i], *const o = &of_other->steps[i];
         if (r->kind != o->kind || !same_length(r->a.length, o->a.length) ||
             !same_length(r->dst.length, o->dst.length) ||
-            (r->peer >= 0 &&
-             ar_sample_seen(sample, of_rank->rank, r->peer, of_other->rank) != o->peer))
+            (r->peer >= 0 && seen(sample, of_rank->rank, r->peer, of_other->rank) != o->peer))
             return false;
     }
     return true;

@@ -50,9 +50,6 @@ struct ar_program {
 /* The rank of the sample that stands for rank. */
 int ar_sample_rank(const struct ar_sample *sample, int rank);
 
-/* The rank that is to c as rank b is to rank a. */
-int ar_sample_seen(const struct ar_sample *sample, int a, int b, int c);
-
 /* Emits what the ranks of the sample do on count elements and pairs their messages.  AR_OK, and the
  * program is the caller's to fini; AR_ERR_PROOF where sends and receives do not pair: the ranks are
  * not alike, or the algorithm is broken; AR_ERR_PARAM where there are more than most steps;
