@@ -105,10 +105,8 @@ void ar_doctor_examine_calls(struct ar_findings *findings, const char *root);
  * is not known. */
 void ar_doctor_examine_network(struct ar_findings *findings, const char *root, int nodes);
 
-/* Accelerators, and which runtime of theirs the program loads, by the lines of its dynamic linker
- * (NULL: there is no program). */
-void ar_doctor_examine_devices(struct ar_findings *findings, const char *root,
-                               const char *libraries);
+/* Which runtime for accelerators the program loads, by the lines of its dynamic linker. */
+void ar_doctor_examine_devices(struct ar_findings *findings, const char *libraries);
 
 /* XPMEM, by which ranks read each other's buffers in place: silent where neither its module nor its
  * library is there. */

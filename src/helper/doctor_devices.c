@@ -1,15 +1,12 @@
-/* Devices: accelerators of this node and the runtime for them that a program loads, and XPMEM. */
+/* Devices: the runtime for accelerators that a program loads, and XPMEM. */
 #include <config.h>
 
 #include <dlfcn.h>
-#include <glob.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cores/sysfs.h"
 #include "execute/xpmem.h"
 #include "helper/doctor.h"
 #include "select/words.h"
@@ -26,57 +23,6 @@ static const struct {
 };
 
 enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0] };
-
-/* --- what is there --- */
-
-static int
-count_files(const char *root, const char *pattern)
-{
-    char path[PATH_MAX];
-    glob_t found;
-    snprintf(path, sizeof path, "%s%s", root, pattern);
-    if (glob(path, 0, NULL, &found))
-        return 0;
-    const int n = (int)found.gl_pathc;
-    globfree(&found);
-    return n;
-}
-
-/* Graphics cards that can compute, whose maker has this number. */
-static int
-count_cards(const char *root, const char *maker)
-{
-    char path[PATH_MAX];
-    glob_t found;
-    int n = 0;
-    snprintf(path, sizeof path, "%s/sys/class/drm/renderD*/device/vendor", root);
-    if (glob(path, 0, NULL, &found))
-        return 0;
-    for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *const line = ar_sysfs_line("", "%s", found.gl_pathv[i]);
-        n += line && strncmp(line, maker, strlen(maker)) == 0;
-        free(line);
-    }
-    globfree(&found);
-    return n;
-}
-
-/* NVIDIA's driver has no render nodes unless it is told to; AMD's computes by /dev/kfd. */
-static int
-list_devices(struct ar_text *text, const char *root)
-{
-    const int nvidia = count_files(root, "/dev/nvidia[0-9]*");
-    const int amd = count_files(root, "/dev/kfd") ? count_cards(root, "0x1002") : 0;
-    const int intel = count_cards(root, "0x8086");
-    const struct {
-        const char *maker;
-        int n;
-    } kinds[] = {{"NVIDIA", nvidia}, {"AMD", amd}, {"Intel", intel}};
-    for (int i = 0; i < 3; i++)
-        if (kinds[i].n > 0)
-            ar_text_add(text, "%s%d of %s", text->length ? ", " : "", kinds[i].n, kinds[i].maker);
-    return nvidia + amd + intel;
-}
 
 /* --- what the program loads --- */
 
@@ -108,33 +54,22 @@ list_runtimes(struct ar_text *text, const char *lines)
 }
 
 void
-ar_doctor_examine_devices(struct ar_findings *findings, const char *root, const char *libraries)
+ar_doctor_examine_devices(struct ar_findings *findings, const char *libraries)
 {
-    char devices[128], loads[256];
-    struct ar_text there, loaded;
-    ar_text_init(&there, devices, sizeof devices);
+    char loads[256];
+    struct ar_text loaded;
     ar_text_init(&loaded, loads, sizeof loads);
-    const int n = list_devices(&there, root);
-    const bool has_runtime = libraries && list_runtimes(&loaded, libraries);
-    if (has_runtime && n > 0)
+    if (list_runtimes(&loaded, libraries))
         ar_find(findings, AR_SEVERITY_NOTE, "device",
                 "the MPI library must support device memory: see ompi_info (Open MPI) or "
                 "mpichversion (MPICH)",
-                "GPUs: %s; the program loads %s: calls with device memory go to the MPI library's "
-                "own allreduce",
-                devices, loads);
-    else if (has_runtime)
-        ar_find(findings, AR_SEVERITY_WARNING, "device",
-                "in a container: docker --gpus all, apptainer --nv or --rocm; under Slurm: --gpus",
-                "the program loads %s, but there is no GPU here", loads);
-    else if (n > 0)
-        ar_find(findings, AR_SEVERITY_OK, "device", NULL,
-                "GPUs: %s; %s; a runtime that is loaded later is found, too", devices,
-                libraries ? "the program is not linked to a runtime for them"
-                          : "name a program to see which runtime it loads");
+                "the program loads %s: calls with device memory go to the MPI library's own "
+                "allreduce",
+                loads);
     else
-        ar_find(findings, AR_SEVERITY_OK, "device", NULL, "no GPU%s",
-                libraries ? ", and the program is not linked to a runtime for one" : "");
+        ar_find(findings, AR_SEVERITY_OK, "device", NULL,
+                "the program is not linked to a runtime for GPUs; one that is loaded later is "
+                "found, too");
 }
 
 /* --- XPMEM --- */

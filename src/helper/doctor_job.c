@@ -11,17 +11,15 @@
 #include "config/config.h"
 #include "config/files.h"
 #include "config/rank.h"
-#include "device/device.h"
 #include "execute/arena.h"
 #include "execute/group.h"
 #include "helper/doctor.h"
 #include "helper/job.h"
 #include "select/number.h"
 
-#define SOME_COMMUNICATORS 128
-#define PING_S             0.1
-#define SLOW_NS            20000.0
-#define ELSEWHERE          4.0 /* a machine file may be off by so much, and the noise be that */
+#define PING_S    0.1
+#define SLOW_NS   20000.0
+#define ELSEWHERE 4.0 /* a machine file may be off by so much, and the noise be that */
 
 /* --- launcher and library --- */
 
@@ -271,26 +269,6 @@ read_machine(struct ar_machine *machine, const struct ar_config *config)
     return config->model_file && !ar_model_file_read(machine, config->model_file, &text);
 }
 
-/* --- limits --- */
-
-/* Communicators are bounded by the MPI library's context ids. */
-static void
-examine_communicators(struct ar_findings *findings, int rank)
-{
-    MPI_Comm made[SOME_COMMUNICATORS];
-    int n = 0;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    while (n < SOME_COMMUNICATORS && MPI_Comm_dup(MPI_COMM_WORLD, &made[n]) == MPI_SUCCESS)
-        n++;
-    for (int i = 0; i < n; i++)
-        MPI_Comm_free(&made[i]);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-    if (rank == 0)
-        ar_find(findings, n < SOME_COMMUNICATORS ? AR_SEVERITY_WARNING : AR_SEVERITY_OK, "limits",
-                n < SOME_COMMUNICATORS ? "a program with many communicators may fail here" : NULL,
-                "%s%d communicators can be made", n < SOME_COMMUNICATORS ? "only " : "", n);
-}
-
 void
 ar_doctor_examine_job(struct ar_findings *findings)
 {
@@ -301,12 +279,8 @@ ar_doctor_examine_job(struct ar_findings *findings)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     struct ar_config *const config = rank == 0 ? ar_config_from_environment(0) : NULL;
-    if (rank == 0 && ar_rank_in_job() == 0) {
+    if (rank == 0 && ar_rank_in_job() == 0)
         examine_launcher(findings, nranks);
-        if (ar_devices_are_loaded())
-            ar_find(findings, AR_SEVERITY_OK, "device", NULL,
-                    "the MPI library, or a preload, has loaded a runtime for GPUs");
-    }
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     const int nodes = examine_nodes(findings, node, rank, nranks);
     if (rank == 0)
@@ -317,7 +291,6 @@ ar_doctor_examine_job(struct ar_findings *findings)
         examine_arena(findings, node);
         examine_messages(findings, config && read_machine(&machine, config) ? &machine : NULL, rank,
                          nranks);
-        examine_communicators(findings, rank);
     }
     MPI_Comm_free(&node);
     ar_config_destroy(config);

@@ -173,15 +173,14 @@ examine_program(struct ar_findings *findings, const char *name)
     if (error)
         ar_find(findings, AR_SEVERITY_WRONG, "program", NULL, "%s: %s", name,
                 error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error));
-    if (error || !name || !library) {
-        ar_doctor_examine_devices(findings, "", NULL);
-    } else {
+    if (!error && name && library) {
         const struct ar_executable *const looked_at =
             find_mpi4py(&module, &program) ? &module : &program;
         examine_fit(findings, looked_at, library);
         char *const loads =
             looked_at->kind == AR_EXECUTABLE_DYNAMIC ? ar_executable_libraries(looked_at) : NULL;
-        ar_doctor_examine_devices(findings, "", loads);
+        if (loads)
+            ar_doctor_examine_devices(findings, loads);
         free(loads);
     }
     free(library);
