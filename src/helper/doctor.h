@@ -1,9 +1,9 @@
-/* allreduce doctor: between its files.  root is, here and there, the folder that has sys/, proc/
- * and dev/; "" for this system. */
+/* allreduce doctor: one list of checks (doctor.c).  Each answers a question by what it finds. */
 #ifndef AR_DOCTOR_H
 #define AR_DOCTOR_H
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "cores/cpus.h"
 #include "cores/quota.h"
@@ -12,46 +12,24 @@ enum ar_severity { AR_SEVERITY_OK, AR_SEVERITY_NOTE, AR_SEVERITY_WARNING, AR_SEV
 
 struct ar_finding {
     enum ar_severity verdict;
-    const char *check;  /* one word: what was looked at */
+    const struct ar_doctor_check *check;
     char *text;         /* owned */
     const char *advice; /* what to do about it; NULL: nothing */
 };
 
-/* What was found, in the order of looking. */
-struct ar_findings {
-    struct ar_finding *finding; /* owned */
-    size_t n;
+/* When a check is made: bits. */
+enum ar_occasion {
+    AR_BEFORE_MPI = 1, /* by the process that speaks, before MPI is started */
+    AR_ALONE = 2,      /* by one that no launcher has started */
+    AR_IN_JOB = 4,     /* by the rank that speaks */
+    AR_TOGETHER = 8    /* by all ranks of a job: collective over MPI_COMM_WORLD */
 };
 
-/* Adds a finding; text as of printf.  A lack of memory ends the program. */
-void ar_find(struct ar_findings *findings, enum ar_severity verdict, const char *check,
-             const char *advice, const char *text, ...) __attribute__((format(printf, 5, 6)));
-
-const char *ar_severity_name(enum ar_severity verdict);
-
-/* That of the worst finding; AR_SEVERITY_OK where there is none. */
-enum ar_severity ar_severity_worst(const struct ar_findings *findings);
-
-/* All on stdout, as one object; -1 where that fails (doctor_json.c). */
-int ar_findings_print_json(const struct ar_findings *findings);
-
-/* What one process finds without MPI (doctor_process.c): settings, library, limits, memory, the
- * program (NULL: none is named) and what it loads; and, of a process that no launcher has started,
- * its cores, the load and the network. */
-void ar_doctor_examine_process(struct ar_findings *findings, const char *program);
-
-/* What the ranks of a job find together (doctor_job.c): launcher, binding, load, nodes, network,
- * messages, and whether rules and a machine file fit.  Collective over MPI_COMM_WORLD; rank 0 gets
- * the findings. */
-void ar_doctor_examine_job(struct ar_findings *findings);
-
-/* --- cores (doctor_cores.c) --- */
-
-/* A rank of a node; plain memory. */
-struct ar_seat {
-    int rank; /* in the world */
-    struct ar_cpus cpus;
-    struct ar_cpu_quotas quotas;
+/* The adapters of this node for a network. */
+struct ar_adapters {
+    int ports, active; /* of InfiniBand and the like */
+    int links, up;     /* of Ethernet and the like, but loopback */
+    char names[1024];  /* of all of them, a blank before and behind each */
 };
 
 /* How the ranks of a node are bound. */
@@ -63,53 +41,91 @@ enum ar_binding {
     AR_BINDING_SOUND    /* each to its own */
 };
 
-/* What is said of them; plain memory. */
-struct ar_binding_told {
+/* What a node tells of its ranks; plain memory. */
+struct ar_node_told {
+    char host[64]; /* "": it is this process's own */
     enum ar_binding binding;
-    char text[512];
+    char bound[512];             /* the same in words */
+    int quota;                   /* CPUs to whose time a cgroup limits ranks; 0: to none */
+    int quota_ranks, quota_cpus; /* those ranks, and the CPUs that they may use */
+    int cpus;                    /* that its ranks may use */
+    double busy;                 /* of these, by others; below 0: the system does not tell */
 };
 
-/* Looks at the n >= 1 ranks of the node of this name. */
-void ar_doctor_judge_binding(struct ar_binding_told *told, const char *root, const char *host,
-                             const struct ar_seat *seats, int n);
-
-void ar_doctor_tell_binding(struct ar_findings *findings, const struct ar_binding_told *told);
-
-/* A limit of CPU time below the CPUs that its ranks may use; plain memory. */
-struct ar_quota_told {
-    int ranks, cpus, quota; /* quota: 0: there is none */
+/* What the checks look at, and what they have found. */
+struct ar_doctor {
+    const char *root;           /* the folder that has sys/, proc/ and dev/; "" for this system */
+    const char *program;        /* NULL: none is named */
+    bool is_in_job, speaks;     /* one process of a job speaks */
+    struct ar_config *config;   /* the settings; NULL where it does not speak.  Owned */
+    char *library;              /* to be preloaded; NULL: none is found.  Owned */
+    char *linked;               /* the lines of the program's dynamic linker, or NULL.  Owned */
+    int rank, nranks;           /* in a job */
+    struct ar_node_told *nodes; /* on rank 0; alone there is one.  Owned */
+    int nnodes;
+    struct ar_adapters adapters; /* when they were looked at */
+    double near_ns, far_ns;      /* of a message within a node and between nodes; 0: of none */
+    const struct ar_doctor_check *check; /* under way */
+    struct ar_finding *findings;         /* in the order of looking.  Owned */
+    size_t nfindings;
 };
 
-/* Of the limits on n >= 1 ranks of a node, the one whose ranks are most above its quota. */
-struct ar_quota_told ar_doctor_judge_quota(const struct ar_seat *seats, int n);
+struct ar_doctor_check {
+    const char *name;     /* one word, which checks of one thing share */
+    const char *question; /* that it answers */
+    unsigned when;        /* enum ar_occasion */
+    void (*examine)(struct ar_doctor *doctor);
+    const char *advice; /* what to do about all that it finds but what is OK */
+};
 
-/* host: NULL is this process's own. */
-void ar_doctor_tell_quota(struct ar_findings *findings, const char *host,
-                          const struct ar_quota_told *told);
+/* Adds what the check under way has found; text as of printf.  Nothing where the process does not
+ * speak.  A lack of memory ends the program. */
+void ar_find(struct ar_doctor *doctor, enum ar_severity verdict, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* How many of these CPUs others keep busy, in 0.2 s through which this process sleeps; below 0: the
- * system does not tell. */
-double ar_doctor_busy_cpus(const struct ar_cpus *cpus);
+/* The same, where something else is to do about it; advice NULL: nothing. */
+void ar_find_and_advise(struct ar_doctor *doctor, enum ar_severity verdict, const char *advice,
+                        const char *text, ...) __attribute__((format(printf, 4, 5)));
 
-/* busy as above; host: NULL is this process's own. */
-void ar_doctor_tell_load(struct ar_findings *findings, const char *host, double busy, int cpus);
+/* --- what one process finds without MPI (doctor_process.c) --- */
 
-/* --- system calls (doctor_calls.c) --- */
+void ar_examine_settings(struct ar_doctor *doctor);
+void ar_examine_unused(struct ar_doctor *doctor);
+void ar_examine_preload(struct ar_doctor *doctor);
+void ar_examine_library(struct ar_doctor *doctor);
+void ar_examine_program(struct ar_doctor *doctor);
+void ar_examine_runtime(struct ar_doctor *doctor);
+void ar_examine_host(struct ar_doctor *doctor);
+void ar_examine_calls(struct ar_doctor *doctor);
+void ar_examine_xpmem(struct ar_doctor *doctor);
+void ar_examine_memory(struct ar_doctor *doctor);
+void ar_examine_files(struct ar_doctor *doctor);
+void ar_examine_cores(struct ar_doctor *doctor);
 
-/* Which calls that ranks need are refused here, as by a container. */
-void ar_doctor_examine_calls(struct ar_findings *findings, const char *root);
+/* --- nodes, by what they have told, and their network (doctor_node.c) --- */
 
-/* --- network (doctor_network.c) and devices (doctor_devices.c) --- */
+/* A rank of a node; plain memory. */
+struct ar_seat {
+    int rank; /* in the world */
+    struct ar_cpus cpus;
+    struct ar_cpu_quotas quotas;
+};
 
-/* Network cards, and what the environment says to MPI about them.  nodes: of the job; 0 where that
- * is not known. */
-void ar_doctor_examine_network(struct ar_findings *findings, const char *root, int nodes);
+/* Of the n >= 1 ranks of a node: how they are bound, and of the limits of CPU time below the CPUs
+ * that they may use the one whose ranks are most above it. */
+void ar_node_tell_binding(struct ar_node_told *node, const char *root, const struct ar_seat *seats,
+                          int n);
+void ar_node_tell_quota(struct ar_node_told *node, const struct ar_seat *seats, int n);
 
-/* Which runtime for accelerators the program loads, by the lines of its dynamic linker. */
-void ar_doctor_examine_devices(struct ar_findings *findings, const char *libraries);
+/* What others do on these CPUs, in 0.2 s through which this process sleeps. */
+void ar_node_tell_load(struct ar_node_told *node, const struct ar_cpus *cpus);
 
-/* XPMEM, by which ranks read each other's buffers in place: silent where neither its module nor its
- * library is there. */
-void ar_doctor_examine_xpmem(struct ar_findings *findings, const char *root);
+void ar_examine_binding(struct ar_doctor *doctor);
+void ar_examine_quota(struct ar_doctor *doctor);
+void ar_examine_load(struct ar_doctor *doctor);
+void ar_examine_ports(struct ar_doctor *doctor);
+void ar_examine_links(struct ar_doctor *doctor);
+void ar_examine_transports(struct ar_doctor *doctor);
+void ar_examine_locking(struct ar_doctor *doctor);
 
 #endif

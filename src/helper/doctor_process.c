@@ -1,16 +1,21 @@
+/* What one process finds out by itself. */
 #include <config.h>
+
+#include "helper/doctor.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <link.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/preload.h"
@@ -18,40 +23,39 @@
 #include "config/rank.h"
 #include "cores/levels.h"
 #include "execute/shared.h"
-#include "helper/doctor.h"
+#include "execute/xpmem.h"
+#include "helper/cpu_ticks.h"
 #include "select/number.h"
+#include "select/words.h"
 
 /* --- settings --- */
 
-static void
-examine_settings(struct ar_findings *findings, bool is_in_job)
+void
+ar_examine_settings(struct ar_doctor *doctor)
 {
-    struct ar_config *const config = ar_config_from_environment(0);
-    const char *name, *advice;
-    size_t i = 0;
-    if (!config)
-        return;
+    const struct ar_config *const config = doctor->config;
     if (config->broken)
-        ar_find(findings, config->error ? AR_SEVERITY_WRONG : AR_SEVERITY_WARNING, "settings",
-                config->error ? "the job would end in its first allreduce; with ALLREDUCE_STRICT=0 "
-                                "all its calls would run native"
-                              : "all calls run native",
-                "%s", config->problem);
+        ar_find_and_advise(
+            doctor, config->error ? AR_SEVERITY_WRONG : AR_SEVERITY_WARNING,
+            config->error ? "the job would end in its first allreduce; with ALLREDUCE_STRICT=0 "
+                            "all its calls would run native"
+                          : "all calls run native",
+            "%s", config->problem);
     else if (*config->strange)
-        ar_find(findings, AR_SEVERITY_WARNING, "settings",
-                "see allreduce(7) for the variables that exist",
+        ar_find(doctor, AR_SEVERITY_WARNING,
                 "ignored, because this library has no such variable: %s", config->strange);
     else
-        ar_find(findings, AR_SEVERITY_OK, "settings", NULL,
-                "all ALLREDUCE_ variables are understood");
-    while ((name = ar_config_next_unused(config, &i, &advice)))
-        ar_find(findings, AR_SEVERITY_NOTE, "settings", advice,
-                "%s is set but not used for MPI_Allreduce", name);
-    if (config->tuned && !is_in_job) /* else see doctor_job.c */
-        ar_find(findings, AR_SEVERITY_NOTE, "rules",
-                "start the doctor with the launcher, so that it can compare that with this job",
-                "the rules of ALLREDUCE_RULES were tuned on: %s", config->tuned);
-    ar_config_destroy(config);
+        ar_find(doctor, AR_SEVERITY_OK, "all ALLREDUCE_ variables are understood");
+}
+
+void
+ar_examine_unused(struct ar_doctor *doctor)
+{
+    const char *name, *advice;
+    size_t i = 0;
+    while ((name = ar_config_next_unused(doctor->config, &i, &advice)))
+        ar_find_and_advise(doctor, AR_SEVERITY_NOTE, advice,
+                           "%s is set but not used for MPI_Allreduce", name);
 }
 
 /* --- the preload --- */
@@ -68,59 +72,66 @@ preloaded(const char *name)
 
 /* ld.so only warns of what it cannot load, and goes on without. */
 static void
-examine_entry(struct ar_findings *findings, const char *entry)
+examine_entry(struct ar_doctor *doctor, const char *entry)
 {
     const char *const found = strchr(entry, '/') ? NULL : preloaded(entry);
     if (found)
-        ar_find(findings, AR_SEVERITY_OK, "preload", NULL,
-                "LD_PRELOAD has %s, where the dynamic linker finds %s", entry, found);
+        ar_find(doctor, AR_SEVERITY_OK, "LD_PRELOAD has %s, where the dynamic linker finds %s",
+                entry, found);
     else if (strchr(entry, '$'))
-        ar_find(findings, AR_SEVERITY_NOTE, "preload", NULL,
-                "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
+        ar_find_and_advise(doctor, AR_SEVERITY_NOTE, NULL,
+                           "LD_PRELOAD has %s, whose $ the dynamic linker replaces", entry);
     else if (!strchr(entry, '/'))
-        ar_find(findings, AR_SEVERITY_WRONG, "preload",
-                "give its full path; the program would run without it",
+        ar_find(doctor, AR_SEVERITY_WRONG,
                 "LD_PRELOAD has the bare name %s, which the dynamic linker does not find", entry);
     else if (access(entry, R_OK))
-        ar_find(findings, AR_SEVERITY_WRONG, "preload",
-                "give the path of a file that exists; the program would run without it",
-                "LD_PRELOAD has %s: %s", entry, strerror(errno));
+        ar_find(doctor, AR_SEVERITY_WRONG, "LD_PRELOAD has %s: %s", entry, strerror(errno));
     else
-        ar_find(findings, AR_SEVERITY_OK, "preload", NULL, "LD_PRELOAD has %s", entry);
+        ar_find(doctor, AR_SEVERITY_OK, "LD_PRELOAD has %s", entry);
 }
 
-static void
-examine_preload(struct ar_findings *findings)
+void
+ar_examine_preload(struct ar_doctor *doctor)
 {
     const char *const value = getenv("LD_PRELOAD");
     char *const entries = strdup(value ? value : "");
     char *rest = entries, *entry;
     while (entries && (entry = strsep(&rest, ": ")))
         if (*entry)
-            examine_entry(findings, entry);
+            examine_entry(doctor, entry);
     free(entries);
+}
+
+void
+ar_examine_library(struct ar_doctor *doctor)
+{
+    doctor->library = ar_preload_find();
+    if (doctor->library)
+        ar_find(doctor, AR_SEVERITY_OK, "%s", doctor->library);
+    else
+        ar_find(doctor, AR_SEVERITY_WRONG, AR_PRELOAD_NAME " is not where it was installed");
 }
 
 /* --- the program --- */
 
 /* What keeps it from running under the library, or what could not be told. */
 static void
-examine_fit(struct ar_findings *findings, const struct ar_executable *program, const char *library)
+examine_fit(struct ar_doctor *doctor, const struct ar_executable *program)
 {
     char *text = NULL;
     size_t length;
     FILE *const to = open_memstream(&text, &length);
     if (!to)
         return;
-    const bool refused = ar_preload_set(library) || ar_preload_check(program, library, to) != 0;
+    const bool refused =
+        ar_preload_set(doctor->library) || ar_preload_check(program, doctor->library, to) != 0;
     fclose(to);
     while (length > 0 && text[length - 1] == '\n')
         text[--length] = '\0';
     if (refused || length > 0)
-        ar_find(findings, refused ? AR_SEVERITY_WRONG : AR_SEVERITY_NOTE, "program", NULL, "%s",
-                text);
+        ar_find(doctor, refused ? AR_SEVERITY_WRONG : AR_SEVERITY_NOTE, "%s", text);
     else
-        ar_find(findings, AR_SEVERITY_OK, "program", NULL, "%s takes the library", program->path);
+        ar_find(doctor, AR_SEVERITY_OK, "%s takes the library", program->path);
     free(text);
 }
 
@@ -159,71 +170,192 @@ find_mpi4py(struct ar_executable *module, const struct ar_executable *python)
     return *path != '\0';
 }
 
-static void
-examine_program(struct ar_findings *findings, const char *name)
+void
+ar_examine_program(struct ar_doctor *doctor)
 {
     struct ar_executable program, module;
-    char *const library = ar_preload_find();
-    if (library)
-        ar_find(findings, AR_SEVERITY_OK, "library", NULL, "%s", library);
-    else
-        ar_find(findings, AR_SEVERITY_WRONG, "library", "give allreduce run --library FILE",
-                AR_PRELOAD_NAME " is not where it was installed");
+    const char *const name = doctor->program;
     const int error = name ? ar_executable_examine(&program, name) : 0;
     if (error)
-        ar_find(findings, AR_SEVERITY_WRONG, "program", NULL, "%s: %s", name,
+        ar_find(doctor, AR_SEVERITY_WRONG, "%s: %s", name,
                 error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error));
-    if (!error && name && library) {
-        const struct ar_executable *const looked_at =
-            find_mpi4py(&module, &program) ? &module : &program;
-        examine_fit(findings, looked_at, library);
-        char *const loads =
-            looked_at->kind == AR_EXECUTABLE_DYNAMIC ? ar_executable_libraries(looked_at) : NULL;
-        if (loads)
-            ar_doctor_examine_devices(findings, loads);
-        free(loads);
-    }
-    free(library);
+    if (error || !name || !doctor->library)
+        return;
+    const struct ar_executable *const looked_at =
+        find_mpi4py(&module, &program) ? &module : &program;
+    examine_fit(doctor, looked_at);
+    if (looked_at->kind == AR_EXECUTABLE_DYNAMIC)
+        doctor->linked = ar_executable_libraries(looked_at);
 }
 
-/* --- the machine --- */
+/* Whose runtimes are asked about pointers (src/device), by what the names of libraries begin with:
+ * what they are loaded by, or load themselves. */
+static const struct {
+    const char *name;
+    const char *libraries[3];
+} runtimes[] = {
+    {"CUDA", {"libcuda.so", "libcudart.so", NULL}},
+    {"HIP", {"libamdhip64.so", NULL}},
+    {"Level Zero", {"libze_loader.so", NULL}},
+};
 
-/* Of a process that is no rank: those are looked at together (doctor_job.c). */
-static void
-examine_cores(struct ar_findings *findings)
+enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0] };
+
+/* The name of the first library of the list that the lines tell; length 0: there is none. */
+static struct ar_word
+find_library(const char *lines, const char *const *libraries)
 {
-    struct ar_seat mine = {.quotas = ar_cpu_quotas_find("")};
-    struct ar_cpus online;
-    char levels[128];
-    struct ar_text text;
-    ar_cpus_of_thread(&mine.cpus);
-    ar_cpus_find_online(&online, "");
-    ar_text_init(&text, levels, sizeof levels);
-    for (int level = 0; level < AR_CPU_LEVELS; level++) {
-        const int n = ar_cpu_domains_count("", (enum ar_cpu_level)level, &online);
-        if (n > 0)
-            ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n,
-                        ar_cpu_level_name((enum ar_cpu_level)level), ar_plural((size_t)n));
+    for (const char *line = lines; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t length = *line == '\t' ? strcspn(line + 1, " \n") : 0;
+        const char *const slash = length ? memrchr(line + 1, '/', length) : NULL;
+        const char *const name = slash ? slash + 1 : line + 1;
+        for (int i = 0; length && libraries[i]; i++)
+            if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+                return (struct ar_word){name, (size_t)(line + 1 + length - name)};
     }
-    const int cpus = ar_cpus_count(&mine.cpus);
-    ar_find(findings, AR_SEVERITY_OK, "cores", NULL, "%ld CPUs online%s; %d for this process",
-            sysconf(_SC_NPROCESSORS_ONLN), levels, cpus);
-    const struct ar_quota_told quota = ar_doctor_judge_quota(&mine, 1);
-    ar_doctor_tell_quota(findings, NULL, &quota);
-    ar_doctor_tell_load(findings, NULL, ar_doctor_busy_cpus(&mine.cpus), cpus);
+    return (struct ar_word){lines, 0};
 }
+
+void
+ar_examine_runtime(struct ar_doctor *doctor)
+{
+    char list[256];
+    struct ar_text text;
+    if (!doctor->linked)
+        return;
+    ar_text_init(&text, list, sizeof list);
+    for (int i = 0; i < RUNTIMES; i++) {
+        const struct ar_word library = find_library(doctor->linked, runtimes[i].libraries);
+        if (library.length > 0)
+            ar_text_add(&text, "%s%s (%.*s)", text.length ? ", " : "", runtimes[i].name,
+                        (int)library.length, library.at);
+    }
+    if (text.length > 0)
+        ar_find(doctor, AR_SEVERITY_NOTE,
+                "the program loads %s: calls with device memory go to the MPI library's own "
+                "allreduce",
+                list);
+    else
+        ar_find(doctor, AR_SEVERITY_OK,
+                "the program is not linked to a runtime for GPUs; one that is loaded later is "
+                "found, too");
+}
+
+/* --- the kernel --- */
 
 /* Ranks in other containers of the host are found by its boot id. */
-static void
-examine_host(struct ar_findings *findings)
+void
+ar_examine_host(struct ar_doctor *doctor)
 {
     if (ar_boot_hash() == 0)
-        ar_find(findings, AR_SEVERITY_NOTE, "host",
-                "if ranks are in several containers of a host that has fewer cores than ranks, set "
-                "ALLREDUCE_WAIT=sleep",
+        ar_find(doctor, AR_SEVERITY_NOTE,
                 "the kernel's boot id is hidden, as in LXC and systemd-nspawn: ranks in other "
                 "containers of this host are not counted");
 }
+
+/* What ranks call, tried on this process; each is 0 or -1 with errno. */
+
+static int
+try_memfd(void)
+{
+    const int fd = memfd_create("liballreduce-doctor", MFD_CLOEXEC);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int
+try_read(void)
+{
+    char from = 0, to = 1;
+    const struct iovec here = {&to, 1}, there = {&from, 1};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 ? 0 : -1;
+}
+
+static int
+try_binding(void)
+{
+    struct ar_cpus cpus;
+    return ar_cpus_of_thread(&cpus) && ar_cpus_bind_thread(&cpus) ? 0 : -1;
+}
+
+static const struct {
+    const char *name;
+    int (*try)(void);
+    const char *advice;
+} calls[] = {
+    {"memfd_create", try_memfd,
+     "ranks share memory through /dev/shm instead, which must have enough room; allow memfd_create "
+     "in the container's filter"},
+    {"process_vm_readv", try_read,
+     "MPI libraries then copy long messages within a node twice; allow process_vm_readv in the "
+     "container's filter (docker: --cap-add SYS_PTRACE)"},
+    {"sched_setaffinity", try_binding,
+     "launchers cannot bind ranks to cores; allow sched_setaffinity in the container's filter"},
+};
+
+/* Has this process a filter of system calls?  False where /proc does not tell. */
+static bool
+has_filter(const char *root)
+{
+    char path[256], line[128];
+    bool has = false;
+    snprintf(path, sizeof path, "%s/proc/self/status", root);
+    FILE *const file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        has |= strncmp(line, "Seccomp:", 8) == 0 && strchr(line + 8, '2');
+    if (file)
+        fclose(file);
+    return has;
+}
+
+void
+ar_examine_calls(struct ar_doctor *doctor)
+{
+    const bool filtered = has_filter(doctor->root);
+    bool is_free = true;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        if (calls[i].try() == 0)
+            continue;
+        const int error = errno;
+        is_free = false;
+        ar_find_and_advise(doctor, AR_SEVERITY_WARNING, calls[i].advice, "%s is refused%s: %s",
+                           calls[i].name, filtered ? " by a filter of system calls (seccomp)" : "",
+                           strerror(error));
+    }
+    if (is_free)
+        ar_find(doctor, AR_SEVERITY_OK,
+                "memfd_create, process_vm_readv and sched_setaffinity are allowed%s",
+                filtered ? ", by a filter of system calls (seccomp)" : "");
+}
+
+static const char *
+xpmem_lacks(bool has_device, bool has_library, const char *device)
+{
+    if (!has_device)
+        return "its library is installed, but its module is not loaded (no " AR_XPMEM_DEVICE ")";
+    if (!has_library)
+        return "its module is loaded, but its library " AR_XPMEM_LIBRARY " is not found";
+    return access(device, R_OK | W_OK) ? AR_XPMEM_DEVICE " cannot be opened by this user" : NULL;
+}
+
+/* Silent where neither its module nor its library is there. */
+void
+ar_examine_xpmem(struct ar_doctor *doctor)
+{
+    char device[256];
+    void *const library = dlopen(AR_XPMEM_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+    snprintf(device, sizeof device, "%s" AR_XPMEM_DEVICE, doctor->root);
+    const bool has_device = access(device, F_OK) == 0;
+    const char *const lacks = xpmem_lacks(has_device, library, device);
+    if (!lacks)
+        ar_find(doctor, AR_SEVERITY_OK,
+                "ranks of a node can read each other's buffers in place: shm(copy=in_place)");
+    else if (library || has_device)
+        ar_find(doctor, AR_SEVERITY_NOTE, "%s: ranks of a node copy through slots", lacks);
+    if (library)
+        dlclose(library);
+}
+
+/* --- memory and limits --- */
 
 /* 0, or the errno of what keeps memory from being shared so. */
 static int
@@ -246,69 +378,109 @@ try_memory(bool by_name)
 
 #define ENOUGH_MIB 64 /* what a communicator of ours may take, and what docker gives */
 
-static void
-examine_shared_memory(struct ar_findings *findings)
+void
+ar_examine_memory(struct ar_doctor *doctor)
 {
-    static const char larger[] = "in a container, give it a larger /dev/shm (docker: --shm-size), "
-                                 "or the host's (--ipc=host)";
     struct statvfs room;
     const int error = try_memory(false), named_error = try_memory(true);
     const bool is_there = statvfs("/dev/shm", &room) == 0;
     const unsigned long long mib =
         is_there ? (unsigned long long)room.f_bavail * room.f_frsize >> 20 : 0;
     if (error && named_error)
-        ar_find(findings, AR_SEVERITY_WARNING, "memory",
-                "mount /proc and /dev/shm, and allow memfd_create; until then messages between the "
-                "ranks of a node go through MPI",
-                "cannot be shared: through /proc: %s; through /dev/shm: %s", strerror(error),
-                strerror(named_error));
+        ar_find_and_advise(doctor, AR_SEVERITY_WARNING,
+                           "mount /proc and /dev/shm, and allow memfd_create; until then messages "
+                           "between the ranks of a node go through MPI",
+                           "cannot be shared: through /proc: %s; through /dev/shm: %s",
+                           strerror(error), strerror(named_error));
     else if (error)
-        ar_find(findings, mib < ENOUGH_MIB ? AR_SEVERITY_WARNING : AR_SEVERITY_NOTE, "memory",
-                larger,
+        ar_find(doctor, mib < ENOUGH_MIB ? AR_SEVERITY_WARNING : AR_SEVERITY_NOTE,
                 "can be shared only through /dev/shm, which has %llu MiB free (through /proc: %s)",
                 mib, strerror(error));
     else if (named_error || mib < ENOUGH_MIB)
-        ar_find(findings, AR_SEVERITY_NOTE, "memory", larger,
+        ar_find(doctor, AR_SEVERITY_NOTE,
                 "can be shared through /proc; an MPI library may need /dev/shm, too, which has "
                 "%llu MiB free%s%s",
                 mib, named_error ? ": " : "", named_error ? strerror(named_error) : "");
     else
-        ar_find(findings, AR_SEVERITY_OK, "memory", NULL,
-                "can be shared, through /proc; /dev/shm has %llu MiB free", mib);
+        ar_find(doctor, AR_SEVERITY_OK, "can be shared, through /proc; /dev/shm has %llu MiB free",
+                mib);
 }
 
 /* Under TCP a rank may have a connection to each other one. */
-static void
-examine_files(struct ar_findings *findings)
+void
+ar_examine_files(struct ar_doctor *doctor)
 {
     struct ar_launcher launcher = {.ranks = 0};
     struct rlimit files;
     ar_launcher_find(&launcher, NULL);
     const rlim_t enough = launcher.ranks > 960 ? (rlim_t)launcher.ranks + 64 : 1024;
     if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= enough)
-        ar_find(findings, AR_SEVERITY_OK, "limits", NULL, "enough open files are allowed");
+        ar_find(doctor, AR_SEVERITY_OK, "enough open files are allowed");
     else
-        ar_find(findings, AR_SEVERITY_WARNING, "limits",
-                "set ulimit -n 4096, or more than the number of ranks; the launcher's daemons on "
-                "other nodes have limits of their own",
-                "only %llu open files are allowed", (unsigned long long)files.rlim_cur);
+        ar_find(doctor, AR_SEVERITY_WARNING, "only %llu open files are allowed",
+                (unsigned long long)files.rlim_cur);
+}
+
+/* --- cores --- */
+
+/* Of a process that is no rank: those are looked at together. */
+void
+ar_examine_cores(struct ar_doctor *doctor)
+{
+    struct ar_seat mine = {.quotas = ar_cpu_quotas_find(doctor->root)};
+    struct ar_cpus online;
+    char levels[128];
+    struct ar_text text;
+    ar_cpus_of_thread(&mine.cpus);
+    ar_cpus_find_online(&online, doctor->root);
+    ar_text_init(&text, levels, sizeof levels);
+    for (int level = 0; level < AR_CPU_LEVELS; level++) {
+        const int n = ar_cpu_domains_count(doctor->root, (enum ar_cpu_level)level, &online);
+        if (n > 0)
+            ar_text_add(&text, "%s%d %s%s", text.length ? ", " : ": ", n,
+                        ar_cpu_level_name((enum ar_cpu_level)level), ar_plural((size_t)n));
+    }
+    ar_find(doctor, AR_SEVERITY_OK, "%ld CPUs online%s; %d for this process",
+            sysconf(_SC_NPROCESSORS_ONLN), levels, ar_cpus_count(&mine.cpus));
+    doctor->nodes = calloc(1, sizeof *doctor->nodes);
+    if (!doctor->nodes)
+        return;
+    doctor->nnodes = 1;
+    ar_node_tell_quota(doctor->nodes, &mine, 1);
+    ar_node_tell_load(doctor->nodes, &mine.cpus);
 }
 
 void
-ar_doctor_examine_process(struct ar_findings *findings, const char *program)
+ar_node_tell_load(struct ar_node_told *node, const struct ar_cpus *cpus)
 {
-    struct ar_launcher launcher;
-    const bool is_in_job = ar_launcher_find(&launcher, NULL);
-    examine_settings(findings, is_in_job);
-    examine_preload(findings);
-    examine_program(findings, program);
-    if (!is_in_job) {
-        examine_cores(findings);
-        ar_doctor_examine_network(findings, "", 0);
+    const struct timespec pause = {.tv_nsec = 200000000};
+    struct ar_cpu_ticks *const from = ar_cpu_ticks_read(cpus);
+    struct ar_cpu_ticks *to = NULL;
+    node->cpus = ar_cpus_count(cpus);
+    node->busy = -1;
+    if (from && nanosleep(&pause, NULL) == 0)
+        to = ar_cpu_ticks_read(cpus);
+    if (to) {
+        const struct ar_cpu_use use = ar_cpu_ticks_compare(from, to);
+        node->busy = use.work + use.interrupts;
     }
-    examine_host(findings);
-    ar_doctor_examine_calls(findings, "");
-    ar_doctor_examine_xpmem(findings, "");
-    examine_shared_memory(findings);
-    examine_files(findings);
+    free(from);
+    free(to);
+}
+
+void
+ar_examine_load(struct ar_doctor *doctor)
+{
+    for (int i = 0; i < doctor->nnodes; i++) {
+        const struct ar_node_told *const node = &doctor->nodes[i];
+        const char *const at = node->host, *const colon = *at ? ": " : "";
+        if (node->busy < 0)
+            ar_find_and_advise(doctor, AR_SEVERITY_NOTE, NULL,
+                               "%s%s/proc/stat does not show what other processes do", at, colon);
+        else if (node->busy > AR_QUIET_CPUS)
+            ar_find(doctor, AR_SEVERITY_WARNING, "%s%sother processes keep %.1f of %d CPU%s busy",
+                    at, colon, node->busy, node->cpus, ar_plural((size_t)node->cpus));
+        else
+            ar_find(doctor, AR_SEVERITY_OK, "%s%sno other process uses these CPUs", at, colon);
+    }
 }

@@ -21,7 +21,6 @@ refuse report stats.jsonl
 refuse report --timeline trace.json
 refuse bisect true
 refuse bench --json
-refuse doctor --json
 refuse convert --from=openmpi '{}'
 allreduce report --help | grep -q 'ALLREDUCE_STATS' || fail "report has no help"
 exit $failed

@@ -67,6 +67,9 @@ cp "$PWD/test/mpi/.libs/fake_xpmem.so" "$scratch/xpmem/libxpmem.so.0" || exit 99
         LD_LIBRARY_PATH="$scratch/xpmem" "$allreduce" doctor
 if unshare -rm true 2>/dev/null; then
     # shellcheck disable=SC2016
+    expect_limited_end "no library" 0 '^note  *xpmem  *its module is loaded, but its library libxpmem.so.0 is not found' \
+        unshare -rm sh -c 'mount -t tmpfs none /dev && : >/dev/xpmem && exec "$0" doctor' "$allreduce"
+    # shellcheck disable=SC2016
     expect_limited_end "XPMEM" 0 '^ok  *xpmem  *ranks of a node can read' LD_LIBRARY_PATH="$scratch/xpmem" \
         unshare -rm sh -c 'mount -t tmpfs none /dev && : >/dev/xpmem && exec "$0" doctor' "$allreduce"
 fi
@@ -178,5 +181,13 @@ chmod +x "$scratch/python3"
 expect_limited_end "a script called python3" 0 '^note  *program .*python3 is not an ELF file' "$allreduce" doctor "$scratch/python3"
 ! [ -e "$scratch/has_run" ] || fail "doctor ran the program"
 
-[ "$HAVE_JANSSON" = no ] || expect_limited_end "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
+# Each finding with the question that it answers, as JSON, which a program can read.
+expect_limited_end "JSON" 1 '^  "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
+grep -q '^      "question": "Does the library understand its variables?",$' "$scratch/out" || fail "JSON without the question"
+if [ -x /usr/bin/python3 ]; then
+    /usr/bin/python3 -c 'import json, sys
+for check in json.load(sys.stdin)["checks"]:
+    assert sorted(check) == ["advice", "check", "question", "text", "verdict"], check
+    assert check["question"].endswith("?"), check' <"$scratch/out" || fail "not the JSON of the manual"
+fi
 exit $failed
