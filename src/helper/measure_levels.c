@@ -15,6 +15,7 @@
 
 #include "execute/group.h"
 #include "execute/node.h"
+#include "execute/node_plan.h"
 #include "execute/own_domains.h"
 #include "execute/shared.h"
 #include "helper/measure_levels.h"
@@ -30,6 +31,15 @@
 #define LONGEST_NS  1000000000         /* of a pair or a level: then no further sample is begun */
 #define YIELD_AFTER 20000              /* polls: the other rank may be without a core for a time */
 #define END         (-1)               /* in place of a turn */
+
+/* Of memory. */
+#define PASSES 5                 /* of which the fastest counts */
+#define CACHES 4                 /* times as much as a rank's share of its cache */
+#define LEAST  ((size_t)4 << 20) /* bytes of a rank: more than a cache of its own has */
+#define WORD   sizeof(uint64_t)
+
+/* Of accesses, of whose samples the fastest counts, as of messages. */
+#define CALLS 100 /* in a sample */
 
 struct shared {
     _Alignas(LINE) atomic_int turn;    /* the server writes */
@@ -210,6 +220,131 @@ write_line(struct shared *s, int nreaders)
     return ar_estimate_make(spread, (size_t)n).median;
 }
 
+/* --- what the ranks of a group read of memory when all of them read at once --- */
+
+static double
+read_all(const uint64_t *room, size_t bytes)
+{
+    static _Atomic uint64_t kept; /* so that it is read */
+    const uint64_t start = ar_clock_system_ns();
+    uint64_t sum = 0;
+    for (size_t i = 0; i < bytes / WORD; i++)
+        sum += room[i];
+    atomic_store_explicit(&kept, sum, memory_order_relaxed);
+    return (double)(ar_clock_system_ns() - start);
+}
+
+/* Each pass takes as long as its slowest reader. */
+static int
+time_passes(double *least, const uint64_t *room, size_t bytes, MPI_Comm comm)
+{
+    int error = MPI_SUCCESS;
+    for (int pass = 0; pass < PASSES && !error; pass++) {
+        double time = 0;
+        error = PMPI_Barrier(comm);
+        if (!error && room)
+            time = read_all(room, bytes);
+        if (!error)
+            error = ar_reduce_all(&time, 1, MPI_DOUBLE, MPI_MAX, comm);
+        *least = pass == 0 || time < *least ? time : *least;
+    }
+    return error;
+}
+
+/* How fast the `readers` ranks of a group, with this one if it reads, read memory at once: ns per
+ * byte of all of them together; 0 without memory for that.  Each reads more than `share`, its share
+ * of a cache in bytes.  Collective over comm: all ranks get it. */
+static int
+read_memory(double *per_byte, int readers, bool reads, size_t share, MPI_Comm comm)
+{
+    const size_t bytes = CACHES * share > LEAST ? CACHES * share : LEAST;
+    uint64_t *const room = reads ? malloc(bytes) : NULL;
+    int can = !reads || room;
+    double least = 0;
+    if (room)
+        memset(room, 1, bytes);
+    int error = ar_reduce_all(&can, 1, MPI_INT, MPI_LAND, comm);
+    if (!error && can)
+        error = time_passes(&least, room, bytes, comm);
+    free(room);
+    *per_byte = least / ((double)readers * (double)bytes);
+    return error;
+}
+
+/* --- what a rank itself takes for an access --- */
+
+/* By the executor's own calls, in which the other rank's flags are up already and all lines are in
+ * this core's cache. */
+
+/* The slots of two ranks, of which the second has raised all flags for good. */
+static char *
+make_slots(struct ar_node *node)
+{
+    const size_t slot_bytes = ar_node_slot_bytes(node->chunk_bytes), bytes = 2 * slot_bytes;
+    char *const slots = aligned_alloc(AR_LINE_BYTES, AR_SLOTS * bytes);
+    if (!slots)
+        return NULL;
+    memset(slots, 0, AR_SLOTS * bytes);
+    for (size_t turn = 0; turn < AR_SLOTS; turn++) {
+        struct ar_slot *const other = (void *)(slots + turn * bytes + slot_bytes);
+        for (int flag = 0; flag < AR_NODE_FLAGS; flag++)
+            atomic_init(&other->line[flag].flag.value, UINT64_MAX);
+    }
+    node->piece = (struct ar_piece){.slots = slots, .slot_bytes = slot_bytes, .stride = 2};
+    return slots;
+}
+
+/* The fastest of the samples, of one call; 0 where one fails. */
+static double
+time_calls(const struct ar_node_run *run)
+{
+    double least = 0;
+    for (int k = 0; k < SAMPLES; k++) {
+        const uint64_t start = ar_clock_system_ns();
+        for (int i = 0; i < CALLS; i++)
+            if (ar_node_allreduce(run) != MPI_SUCCESS)
+                return 0;
+        const double time = (double)(ar_clock_system_ns() - start) / CALLS;
+        least = k == 0 || time < least ? time : least;
+    }
+    return least;
+}
+
+/* How many ns each access itself takes a rank that waits in this way, whatever other ranks do; 0:
+ * it cannot be measured. */
+static double
+measure_access(struct ar_wait wait)
+{
+    const struct ar_algorithm *const shm = ar_algorithm_find("shm", 3);
+    const double in = 1;
+    double out = 0, time = 0;
+    struct ar_reduction r;
+    struct ar_node_plan *plan = NULL;
+    struct ar_node node = {
+        .nranks = 2, .chunk_bytes = AR_SHORT_CHUNK, .tuning = {.whole_bytes = SIZE_MAX}};
+    char *const slots = make_slots(&node), *scratch = NULL;
+    if (slots && ar_reduction_resolve(&r, MPI_SUM, MPI_DOUBLE) &&
+        ar_node_plan_create(&plan, &node, shm, &shm->defaults, 1, &r, false) == AR_OK)
+        scratch = aligned_alloc(AR_SCRATCH_ALIGNMENT,
+                                ar_node_plan_scratch_bytes(plan) + AR_SCRATCH_ALIGNMENT);
+    if (scratch) {
+        r.comm = MPI_COMM_SELF;
+        const struct ar_node_run run = {.node = &node,
+                                        .plan = plan,
+                                        .count = 1,
+                                        .reduction = &r,
+                                        .in = (const char *)&in,
+                                        .out = (char *)&out,
+                                        .scratch = scratch,
+                                        .wait = wait};
+        time = time_calls(&run) / (double)plan->full[AR_WAY_SLOTS].nsteps;
+    }
+    ar_node_plan_destroy(plan);
+    free(scratch);
+    free(slots);
+    return time;
+}
+
 /* --- all ranks --- */
 
 /* The ranks on rank 0's node, and what they share. */
@@ -328,8 +463,8 @@ measure_memory(struct ar_pairs *pairs, const struct node *node, size_t cache_byt
     const size_t share = pairs->nlevels > 0 ? cache_bytes / (size_t)pairs->level[0].ranks : 0;
     for (int l = 0; l < pairs->nlevels && !error && pairs->shares_cache && cache_bytes > 0; l++) {
         struct ar_pairs_level *const level = &pairs->level[l];
-        error = ar_measure_memory(&level->memory_per_byte, level->ranks,
-                                  number >= 0 && number < level->ranks, share, m->comm);
+        error = read_memory(&level->memory_per_byte, level->ranks,
+                            number >= 0 && number < level->ranks, share, m->comm);
     }
     return error;
 }
@@ -387,7 +522,7 @@ ar_measure_levels(struct ar_machine *machine, const struct ar_measuring *m)
     if (!error && can)
         error = measure_memory(&pairs, &node, cache_bytes, m);
     if (!error && can && m->rank == 0 && ar_pairs_set_levels(machine, &pairs, cache_bytes))
-        machine->access = ar_measure_access(m->wait);
+        machine->access = measure_access(m->wait);
     if (s)
         munmap(s, shared_bytes(node.n));
     free(node.ranks);
