@@ -13,9 +13,7 @@
 #include "algorithms/registry.h"
 #include "communicator/tuned_rules.h"
 #include "config/output.h"
-#include "helper/interrupt.h"
 #include "helper/job.h"
-#include "helper/others.h"
 
 /* --- what is measured --- */
 

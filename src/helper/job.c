@@ -4,18 +4,30 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <mpi.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "config/output.h"
 #include "config/variables.h"
 #include "execute/group.h"
+#include "execute/shared.h"
 #include "helper/job.h"
+#include "report/clock.h"
 #include "report/say.h"
 #include "report/table.h"
+
+#define TERMINAL_SECONDS 0.1 /* between two lines */
+#define PLAIN_SECONDS    5.0
+#define KNOWN            0.02       /* the part behind which the time left is worth telling */
+#define LEAST_NS         200000000U /* ticks tell nothing of less */
 
 /* --- the command line --- */
 
@@ -176,4 +188,171 @@ ar_cli_warn_of_settings(const char *command)
         fprintf(stderr,
                 "allreduce %s: warning: set, but without effect on what is measured here: %s\n",
                 command, names);
+}
+
+/* --- Ctrl-C --- */
+
+static volatile sig_atomic_t came;
+
+static void
+note(int number)
+{
+    (void)number;
+    came = 1;
+}
+
+/* A second signal does not end the process either: a launcher passes on what the terminal has sent
+ * to the rank already.  Launchers themselves end the job at the second. */
+void
+ar_interrupt_watch(void)
+{
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool
+ar_interrupt_came(void)
+{
+    return came;
+}
+
+/* --- how far a long run is --- */
+
+static double
+now(void)
+{
+    return (double)ar_clock_system_ns() * 1e-9;
+}
+
+void
+ar_progress_begin(struct ar_progress *progress, const char *command, bool speaks)
+{
+    const double begun = now();
+    *progress = (struct ar_progress){command, speaks, begun, begun, 0};
+}
+
+double
+ar_progress_elapsed(const struct ar_progress *progress)
+{
+    return now() - progress->begun;
+}
+
+void
+ar_progress_tell(struct ar_progress *progress, double done, const char *what, ...)
+{
+    const bool is_terminal = progress->speaks && isatty(STDERR_FILENO);
+    const double elapsed = ar_progress_elapsed(progress);
+    double seconds = done > KNOWN ? elapsed * (1 - done) / done : INFINITY;
+    char text[128], left[48] = "";
+    va_list args;
+    if (!progress->speaks ||
+        now() - progress->said < (is_terminal ? TERMINAL_SECONDS : PLAIN_SECONDS))
+        return;
+    progress->said = now();
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    if (progress->budget > 0)
+        seconds = fmin(seconds, progress->budget - elapsed);
+    if (seconds > 0 && isfinite(seconds))
+        snprintf(left, sizeof left, ", about %.0f s left", seconds);
+    fprintf(stderr,
+            is_terminal ? "\r\033[Kallreduce %s: %s; %.0f s%s" : "allreduce %s: %s; %.0f s%s\n",
+            progress->command, text, elapsed, left);
+    fflush(stderr);
+}
+
+void
+ar_progress_clear(const struct ar_progress *progress)
+{
+    if (progress->speaks && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+}
+
+/* --- others --- */
+
+/* Seconds of CPUs that this process took. */
+static double
+own_seconds(void)
+{
+    struct rusage use = {0};
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6;
+}
+
+/* The ranks under one kernel, whose ticks are those of all of them.  MPI may be told to take the
+ * ranks of a machine for those of several nodes (MPIR_CVAR_NOLOCAL), and containers look like
+ * some. */
+static MPI_Comm
+join_machine(uint64_t boot)
+{
+    MPI_Comm machine;
+    int rank, nranks, first = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    uint64_t *const boot_of = ar_cli_need_memory(malloc((size_t)nranks * sizeof *boot_of));
+    MPI_Allgather(&boot, (int)sizeof boot, MPI_BYTE, boot_of, (int)sizeof boot, MPI_BYTE,
+                  MPI_COMM_WORLD);
+    while (boot_of[first] != boot)
+        first++;
+    free(boot_of);
+    MPI_Comm_split(MPI_COMM_WORLD, first, rank, &machine);
+    return machine;
+}
+
+void
+ar_others_begin(struct ar_others *others)
+{
+    const uint64_t boot = ar_boot_hash();
+    struct ar_cpus mine;
+    int on_node;
+    ar_cpus_of_thread(&mine);
+    others->node = join_machine(boot);
+    MPI_Comm_rank(others->node, &on_node);
+    MPI_Allreduce(mine.word, others->cpus.word, (int)sizeof mine.word, MPI_BYTE, MPI_BOR,
+                  others->node);
+    others->from = on_node == 0 && boot ? ar_cpu_ticks_read(&others->cpus) : NULL;
+    others->own = own_seconds();
+    others->since_ns = ar_clock_system_ns();
+}
+
+/* How many CPUs others kept busy, on the node's first rank; 0 elsewhere, and where nothing tells.
+ */
+static double
+busy_cpus(const struct ar_others *others, double ranks_seconds)
+{
+    const uint64_t ns = ar_clock_system_ns() - others->since_ns;
+    struct ar_cpu_ticks *const to =
+        others->from && ns >= LEAST_NS ? ar_cpu_ticks_read(&others->cpus) : NULL;
+    const double busy =
+        to ? ar_cpu_ticks_others(others->from, to, ranks_seconds, (double)ns * 1e-9) : 0;
+    free(to);
+    return busy;
+}
+
+void
+ar_others_end(struct ar_others *others, const char *command)
+{
+    struct {
+        double cpus;
+        int rank;
+    } busiest;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(others->node); /* who waits for late ranks takes a CPU for that, too */
+    double own = own_seconds() - others->own;
+    MPI_Allreduce(MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, others->node);
+    busiest.cpus = busy_cpus(others, own);
+    busiest.rank = rank;
+    MPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    if (rank == 0 && busiest.cpus > AR_QUIET_CPUS)
+        fprintf(stderr,
+                "allreduce %s: warning: other processes kept %.2f CPUs busy on rank %d's node: "
+                "ranks waited for them, and times are too long\n",
+                command, busiest.cpus, busiest.rank);
+    free(others->from);
+    MPI_Comm_free(&others->node);
 }

@@ -3,10 +3,14 @@
 #define AR_HELPER_JOB_H
 
 #include <argp.h>
+#include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/cli.h"
 #include "cli/sizes.h"
+#include "helper/cpu_ticks.h"
 #include "helper/operand.h"
 
 /* --type, a row for ar_named_at, and --op. */
@@ -50,5 +54,62 @@ void ar_cli_meet_asleep(void);
 /* Gives rank 0's text (malloced; NULL: it has none) to the other ranks of MPI_COMM_WORLD, which
  * pass NULL; returns it, for each to free.  Collective; a lack of memory ends the job. */
 char *ar_cli_share(char *text);
+
+/* --- Ctrl-C in a long run: what was measured is kept --- */
+
+/* From now on SIGINT and SIGTERM, which launchers pass on to the ranks or send themselves when they
+ * are interrupted, only leave a mark.  Called once, behind MPI_Init. */
+void ar_interrupt_watch(void);
+
+/* Has this rank got one?  Others may not have: ranks agree before they act on it. */
+bool ar_interrupt_came(void);
+
+/* --- how far a long run is ---
+ *
+ * On stderr: on a terminal in one line that is written again and again; elsewhere, as under most
+ * launchers, in a line every few seconds. */
+
+struct ar_progress {
+    const char *command; /* "bench" */
+    bool speaks;         /* rank 0, unless it was told to be quiet */
+    double begun, said;  /* seconds of a clock */
+    double budget;       /* seconds in all, a bound of the time left; 0: there is none */
+};
+
+void ar_progress_begin(struct ar_progress *progress, const char *command, bool speaks);
+
+/* Seconds since it began. */
+double ar_progress_elapsed(const struct ar_progress *progress);
+
+/* done, from 0 to 1, tells how much time is left; what is under way. */
+__attribute__((format(printf, 3, 4))) void ar_progress_tell(struct ar_progress *progress,
+                                                            double done, const char *what, ...);
+
+/* Takes the line from the terminal, before something else is written. */
+void ar_progress_clear(const struct ar_progress *progress);
+
+/* --- do others use the ranks' cores while they measure? ---
+ *
+ * CPU time counts, not context switches: ranks that share cores switch, too, and an involuntary
+ * switch does not tell for whom.  What these ranks did themselves is subtracted from what all
+ * processes, and other virtual machines, did on the CPUs of a node's ranks.  A node is what one
+ * kernel runs, whatever MPI takes for nodes.  Interrupts do not count: they are those of the ranks'
+ * messages as a rule. */
+
+/* A look that has begun. */
+struct ar_others {
+    MPI_Comm node;
+    struct ar_cpus cpus;       /* of all its ranks */
+    struct ar_cpu_ticks *from; /* on the node's first rank; NULL: the system does not tell */
+    double own;                /* seconds of this process so far */
+    uint64_t since_ns;
+};
+
+/* Collective over MPI_COMM_WORLD. */
+void ar_others_begin(struct ar_others *others);
+
+/* The same, and frees what begin took.  Rank 0 warns on stderr where others kept more than
+ * AR_QUIET_CPUS busy on some node in all that time. */
+void ar_others_end(struct ar_others *others, const char *command);
 
 #endif

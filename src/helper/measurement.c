@@ -16,7 +16,6 @@
 #include "execute/crowd.h"
 #include "execute/group.h"
 #include "execute/node_plan.h"
-#include "helper/interrupt.h"
 #include "report/clock.h"
 
 #define WARMUPS      2 /* calls, at least; one where time is limited, for judging was a call, too */

@@ -9,10 +9,9 @@
 #include <stdint.h>
 
 #include "communicator/communicator.h"
-#include "helper/buffers.h"
-#include "helper/judge.h"
+#include "helper/job.h"
 #include "helper/node_places.h"
-#include "helper/progress_line.h"
+#include "helper/operand.h"
 #include "reduce/named.h"
 #include "tuning/estimate.h"
 

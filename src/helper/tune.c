@@ -12,9 +12,7 @@
 
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
-#include "helper/interrupt.h"
 #include "helper/job.h"
-#include "helper/others.h"
 
 /* A run under way. */
 struct progress {

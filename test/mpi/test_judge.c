@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "helper/judge.h"
 #include "helper/operand.h"
 
 #define RANKS 5
