@@ -36,6 +36,16 @@ struct ar_bench {
 void ar_bench_read(struct ar_bench *bench, int argc, char **argv);
 void ar_bench_fini(struct ar_bench *bench);
 
+/* --- where the ranks are --- */
+
+#define AR_NODE_PLACES_TEXT 512
+
+/* What is to be said beside times: where the ranks are, and what is assumed.  Returns text. */
+char *ar_node_places_describe(const struct ar_node_places *places, char text[AR_NODE_PLACES_TEXT]);
+
+/* The same for programs: "assumed" or "real"; "" where the ranks are where they are. */
+const char *ar_node_places_are(const struct ar_node_places *places);
+
 /* --- results.  No MPI once they are collected --- */
 
 /* What was measured of one variant at one size. */

@@ -10,10 +10,17 @@
 
 #include "communicator/communicator.h"
 #include "helper/job.h"
-#include "helper/node_places.h"
 #include "helper/operand.h"
+#include "model/placement.h"
 #include "reduce/named.h"
 #include "tuning/estimate.h"
+
+/* Where the ranks of a measurement are, by --nodes of bench. */
+struct ar_node_places {
+    const char *text;              /* as it was given; NULL: the ranks are where they are */
+    struct ar_placement placement; /* of no node_of where text is NULL; owned */
+    bool is_assumed; /* the ranks share one node, and are taken for ranks of several */
+};
 
 enum ar_measured_kind {
     AR_MEASURED_NATIVE,
