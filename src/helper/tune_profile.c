@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "helper/tune_profile.h"
+#include "helper/tune.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "helper/job.h"
-#include "helper/operand.h"
 
 #define COVERED 0.99 /* of the time: what makes up the rest is not replayed */
 

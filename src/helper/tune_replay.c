@@ -13,7 +13,6 @@
 #include "execute/node.h"
 #include "helper/job.h"
 #include "helper/tune.h"
-#include "helper/tune_profile.h"
 #include "report/clock.h"
 
 #define VISITS_TEXT 96 /* "4 MPI_DOUBLE MPI_SUM in" */
