@@ -149,29 +149,17 @@ struct progress {
 
 /* --- visits --- */
 
-/* Measures the candidates of one size once more, or takes what the state has of it.
- * AR_EXIT_INTERRUPTED, too, where the time is over. */
 static int
 visit(struct progress *progress, struct ar_study *study, const struct ar_tune_state *state,
       const char *type)
 {
     const double budget = progress->all.tune->budget;
     char text[AR_SIZE_TEXT];
-    int status = AR_EXIT_DONE;
     ar_progress_tell(&progress->clock, ar_progress_elapsed(&progress->clock) / budget,
                      "%zu of %zu visits, %s of %s", progress->visits, progress->total_visits,
                      ar_size_print(study->now->bytes, text, sizeof text), type);
-    if (!ar_tune_state_recall(state, type, study)) {
-        double left = progress->end - ar_progress_elapsed(&progress->clock);
-        MPI_Bcast(&left, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
-        if (!status)
-            ar_tune_state_save(state, type, study);
-    }
-    if (!status) {
-        ar_study_advance(study);
-        progress->visits++;
-    }
+    const int status = ar_tune_visit(study, state, type, &progress->clock, progress->end);
+    progress->visits += status == AR_EXIT_DONE;
     return status;
 }
 

@@ -76,13 +76,11 @@ bool ar_tune_state_is_kept(const struct ar_tune_state *state);
 /* Removes the file where all is done. */
 void ar_tune_state_close(struct ar_tune_state *state, bool is_done);
 
-/* A visit of the study, to a size of one type. */
-void ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                        const struct ar_study *study);
-
-/* The seconds of all candidates that are in; false where the visit is not there. */
-bool ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
-                          const struct ar_study *study);
+/* Makes the visit that the study has begun, or takes what the state has of it, which is found by
+ * the name.  No visit begins behind that second of the clock, rank 0's: AR_EXIT_INTERRUPTED.  Else
+ * as ar_study_measure. */
+int ar_tune_visit(struct ar_study *study, const struct ar_tune_state *state, const char *name,
+                  const struct ar_progress *clock, double end);
 
 /* --- a program's profile (tune_profile.c): the calls that make up its time in MPI_Allreduce, read
  * from its statistics in order to be replayed --- */

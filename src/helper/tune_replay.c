@@ -75,22 +75,11 @@ static int
 visit(struct replay *replay, struct ar_study *study, const struct ar_profiled *calls, double end)
 {
     char size[AR_SIZE_TEXT], name[VISITS_TEXT];
-    const double now = ar_progress_elapsed(replay->clock);
-    double left = end - now;
-    int status = AR_EXIT_DONE;
     name_visits(name, &calls[study->now - study->sizes]);
-    if (!ar_tune_state_recall(&replay->state, name, study)) {
-        ar_progress_tell(replay->clock, now / replay->tune->budget, "%s on %d ranks",
-                         ar_size_print(study->now->bytes, size, sizeof size),
-                         study->measurement->nranks);
-        MPI_Bcast(&left, 1, MPI_DOUBLE, 0, study->measurement->comm);
-        status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
-        if (!status)
-            ar_tune_state_save(&replay->state, name, study);
-    }
-    if (!status)
-        ar_study_advance(study);
-    return status;
+    ar_progress_tell(replay->clock, ar_progress_elapsed(replay->clock) / replay->tune->budget,
+                     "%s on %d ranks", ar_size_print(study->now->bytes, size, sizeof size),
+                     study->measurement->nranks);
+    return ar_tune_visit(study, &replay->state, name, replay->clock, end);
 }
 
 /* In a program other work lies between the calls, and the data may be anywhere.  Measuring with

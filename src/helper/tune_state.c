@@ -124,15 +124,14 @@ ar_tune_state_close(struct ar_tune_state *state, bool is_done)
 
 /* --- visits, a line each --- */
 
-void
-ar_tune_state_save(const struct ar_tune_state *state, const char *type,
-                   const struct ar_study *study)
+static void
+save(const struct ar_tune_state *state, const char *name, const struct ar_study *study)
 {
     const struct ar_study_size *const size = study->now;
     char label[AR_CHOICE_TEXT];
     if (!state->to)
         return;
-    fprintf(state->to, "%s\t%zu\t%d", type, size->bytes, study->pass);
+    fprintf(state->to, "%s\t%zu\t%d", name, size->bytes, study->pass);
     for (size_t i = 0; i < size->list.n; i++)
         if (ar_study_has(size, i))
             fprintf(state->to, "\t%s\t%.17g",
@@ -164,15 +163,32 @@ take_line(struct ar_study_size *size, const char *at)
     return *at == '\n';
 }
 
-bool
-ar_tune_state_recall(const struct ar_tune_state *state, const char *type,
-                     const struct ar_study *study)
+/* The seconds of all candidates that are in; false where the visit is not there. */
+static bool
+recall(const struct ar_tune_state *state, const char *name, const struct ar_study *study)
 {
-    char name[128];
-    const size_t length =
-        (size_t)snprintf(name, sizeof name, "\n%s\t%zu\t%d", type, study->now->bytes, study->pass);
-    for (const char *at = state->text; at && (at = strstr(at, name)); at += length)
+    char begin[128];
+    const size_t length = (size_t)snprintf(begin, sizeof begin, "\n%s\t%zu\t%d", name,
+                                           study->now->bytes, study->pass);
+    for (const char *at = state->text; at && (at = strstr(at, begin)); at += length)
         if (take_line(study->now, at + length))
             return true;
     return false;
+}
+
+int
+ar_tune_visit(struct ar_study *study, const struct ar_tune_state *state, const char *name,
+              const struct ar_progress *clock, double end)
+{
+    int status = AR_EXIT_DONE;
+    if (!recall(state, name, study)) {
+        double left = end - ar_progress_elapsed(clock);
+        MPI_Bcast(&left, 1, MPI_DOUBLE, 0, study->measurement->comm);
+        status = left > 0 ? ar_study_measure(study, left) : AR_EXIT_INTERRUPTED;
+        if (!status)
+            save(state, name, study);
+    }
+    if (!status)
+        ar_study_advance(study);
+    return status;
 }
