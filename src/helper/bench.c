@@ -16,6 +16,9 @@
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
 #include "config/output.h"
+#include "cores/cpus.h"
+#include "execute/crowd.h"
+#include "execute/group.h"
 #include "helper/job.h"
 
 /* --- where the ranks are --- */
@@ -305,6 +308,22 @@ name_machine(char *name, size_t room)
     snprintf(name, room, "%s, %s", host, cpu);
 }
 
+/* CPUs that the ranks of this rank's node may use, together.  Collective over comm. */
+static int
+count_cpus(MPI_Comm comm)
+{
+    struct ar_cpus cpus;
+    MPI_Comm node;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    ar_cpus_of_thread(&cpus); /* or none */
+    ar_reduce_all(&cpus, (int)sizeof cpus, MPI_BYTE, MPI_BOR, node);
+    MPI_Comm_free(&node);
+    const int n = ar_cpus_count(&cpus);
+    return n > 0 ? n : ar_online_cpus();
+}
+
 static int
 measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
         const struct ar_node_places *places)
@@ -315,7 +334,7 @@ measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
     *results = (struct ar_results){.bench = bench,
                                    .places = places,
                                    .nranks = m->nranks,
-                                   .cpus = ar_measurement_cpus(comm),
+                                   .cpus = count_cpus(comm),
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
     ar_provenance_mpi(results->mpi, sizeof results->mpi);

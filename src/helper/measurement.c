@@ -12,30 +12,12 @@
 #include "communicator/process.h"
 #include "communicator/ways.h"
 #include "config/config.h"
-#include "cores/cpus.h"
-#include "execute/crowd.h"
-#include "execute/group.h"
 #include "execute/node_plan.h"
 #include "report/clock.h"
 
 #define WARMUPS      2 /* calls, at least; one where time is limited, for judging was a call, too */
 #define BATCH_MAX    100000
 #define TRYING_BATCH 16 /* calls; those of shorter ones before it are enough for a trial */
-
-int
-ar_measurement_cpus(MPI_Comm comm)
-{
-    struct ar_cpus cpus;
-    MPI_Comm node;
-    int rank;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-    ar_cpus_of_thread(&cpus); /* or none */
-    ar_reduce_all(&cpus, (int)sizeof cpus, MPI_BYTE, MPI_BOR, node);
-    MPI_Comm_free(&node);
-    const int n = ar_cpus_count(&cpus);
-    return n > 0 ? n : ar_online_cpus();
-}
 
 /* --- what is measured --- */
 

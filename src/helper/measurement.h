@@ -135,7 +135,4 @@ void ar_measurement_clear(struct ar_measurement *m);
  * 1 if a result was wrong. */
 int ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work);
 
-/* CPUs that the ranks of this rank's node may use, together.  Collective over comm. */
-int ar_measurement_cpus(MPI_Comm comm);
-
 #endif
