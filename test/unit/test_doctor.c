@@ -179,6 +179,42 @@ ranks_that_share_a_core_are_named(void **state)
     topology_remove(root);
 }
 
+/* --- limits of CPU time --- */
+
+static void
+expect_quota(const char *text, const struct ar_seat *seats, int n)
+{
+    static struct ar_node_told node = {.host = "n1"};
+    ar_node_tell_quota(&node, seats, n);
+    begin("quota");
+    doctor.nodes = &node;
+    doctor.nnodes = 1;
+    ar_examine_quota(&doctor);
+    assert_string_equal(said, text);
+}
+
+static void
+the_limit_is_told_that_is_exceeded_most(void **state)
+{
+    struct ar_seat seats[4];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        seats[i] = (struct ar_seat){.rank = i, .quotas = {.of = {{7, 2}}, .n = 1}};
+        assert_true(ar_cpus_parse(&seats[i].cpus, "f"));
+    }
+    expect_quota("note quota: n1: a cgroup limits 2 ranks to the time of 2 of 4 CPUs\n", seats, 2);
+    expect_quota("warning quota: n1: a cgroup limits 4 ranks to the time of 2 of 4 CPUs\n", seats,
+                 4);
+    seats[0].quotas = seats[1].quotas = (struct ar_cpu_quotas){.of = {{8, 1}, {7, 2}}, .n = 2};
+    expect_quota("warning quota: n1: a cgroup limits 4 ranks to the time of 2 of 4 CPUs\n", seats,
+                 4);
+    expect_quota("warning quota: n1: a cgroup limits 2 ranks to the time of 1 of 4 CPUs\n", seats,
+                 2);
+    for (int i = 0; i < 4; i++)
+        seats[i].quotas = (struct ar_cpu_quotas){.of = {{7, 4}}, .n = 1};
+    expect_quota("", seats, 4);
+}
+
 /* --- the network --- */
 
 /* nodes 0: of no job. */
@@ -290,6 +326,7 @@ main(void)
         cmocka_unit_test(bound_ranks_are_told_with_what_they_share),
         cmocka_unit_test(ranks_that_are_not_bound_are_grouped_by_node_only),
         cmocka_unit_test(ranks_that_share_a_core_are_named),
+        cmocka_unit_test(the_limit_is_told_that_is_exceeded_most),
         cmocka_unit_test(one_node_needs_no_network),
         cmocka_unit_test(ports_and_links_are_told_with_their_state),
         cmocka_unit_test(settings_that_miss_the_network_are_told),
