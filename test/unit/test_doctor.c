@@ -28,7 +28,7 @@ put(const char *name, const char *text)
 }
 
 static struct ar_doctor_check check;
-static struct ar_doctor doctor;
+static struct ar_doctor asked;
 
 static void
 say(enum ar_severity verdict, const char *text, va_list values)
@@ -42,21 +42,21 @@ say(enum ar_severity verdict, const char *text, va_list values)
 
 /* Both stand for the doctor's own. */
 void
-ar_find(struct ar_doctor *to, enum ar_severity verdict, const char *text, ...)
+ar_find(struct ar_doctor *doctor, enum ar_severity verdict, const char *text, ...)
 {
     va_list values;
-    assert_ptr_equal(to, &doctor);
+    assert_ptr_equal(doctor, &asked);
     va_start(values, text);
     say(verdict, text, values);
     va_end(values);
 }
 
 void
-ar_find_and_advise(struct ar_doctor *to, enum ar_severity verdict, const char *advice,
+ar_find_and_advise(struct ar_doctor *doctor, enum ar_severity verdict, const char *advice,
                    const char *text, ...)
 {
     va_list values;
-    assert_ptr_equal(to, &doctor);
+    assert_ptr_equal(doctor, &asked);
     assert_true(verdict == AR_SEVERITY_OK || (advice && *advice));
     va_start(values, text);
     say(verdict, text, values);
@@ -69,7 +69,7 @@ begin(const char *name)
 {
     said[0] = '\0';
     check.name = name;
-    doctor = (struct ar_doctor){.root = root, .check = &check, .speaks = true};
+    asked = (struct ar_doctor){.root = root, .check = &check, .speaks = true};
 }
 
 static void
@@ -93,9 +93,9 @@ expect_binding(const char *text, int n, const char *const *masks)
     }
     ar_node_tell_binding(&node, root, seats, n);
     begin("binding");
-    doctor.nodes = &node;
-    doctor.nnodes = 1;
-    ar_examine_binding(&doctor);
+    asked.nodes = &node;
+    asked.nnodes = 1;
+    ar_examine_binding(&asked);
     expect(text);
 }
 
@@ -187,9 +187,9 @@ expect_quota(const char *text, const struct ar_seat *seats, int n)
     static struct ar_node_told node = {.host = "n1"};
     ar_node_tell_quota(&node, seats, n);
     begin("quota");
-    doctor.nodes = &node;
-    doctor.nnodes = 1;
-    ar_examine_quota(&doctor);
+    asked.nodes = &node;
+    asked.nnodes = 1;
+    ar_examine_quota(&asked);
     assert_string_equal(said, text);
 }
 
@@ -222,11 +222,11 @@ static void
 look_at_network(int nodes)
 {
     begin("network");
-    doctor.is_in_job = nodes > 0;
-    doctor.nnodes = nodes;
-    ar_examine_ports(&doctor);
-    ar_examine_links(&doctor);
-    ar_examine_transports(&doctor);
+    asked.is_in_job = nodes > 0;
+    asked.nnodes = nodes;
+    ar_examine_ports(&asked);
+    ar_examine_links(&asked);
+    ar_examine_transports(&asked);
 }
 
 static void
