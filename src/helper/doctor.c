@@ -308,7 +308,7 @@ examine_machine(struct ar_doctor *doctor)
     struct ar_machine machine;
     struct ar_text text;
     ar_text_init(&text, why, sizeof why);
-    if (!file || ar_model_file_read(&machine, NULL, file, &text))
+    if (!file || ar_model_file_read(&machine, file, &text))
         return;
     compare_machine(doctor, machine.title, &machine.node, "within a node", doctor->near_ns);
     compare_machine(doctor, machine.title, &machine.network, "between nodes", doctor->far_ns);
