@@ -2,25 +2,12 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
-#include "report/json.h"
+#include "report/columns.h"
 #include "select/foreign.h"
 #include "select/names.h"
-
-#define CELL_ROOM 1000 /* for the longest text of a row */
-
-/* Formats for people leave out what explain shows. */
-enum shown { EVERYWHERE, IN_MARKDOWN, IN_RECORDS };
-
-struct table_column {
-    const char *title;
-    enum shown shown; /* IN_MARKDOWN: and in records; IN_RECORDS: only CSV and JSON */
-};
-
-enum format { TEXT, CSV, JSON, MARKDOWN, NAMES };
 
 void
 ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
@@ -30,118 +17,52 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
     ar_params_print_defaults(&t, row);
 }
 
-/* --- cells --- */
-
-static const struct table_column columns[] = {
-    {"name", EVERYWHERE},    {"title", IN_RECORDS},     {"aliases", EVERYWHERE},
-    {"intel", EVERYWHERE},   {"order", EVERYWHERE},     {"parameters", EVERYWHERE},
-    {"needs", IN_MARKDOWN},  {"rounds", IN_MARKDOWN},   {"bytes", IN_MARKDOWN},
-    {"reduced", IN_RECORDS}, {"scratch", IN_MARKDOWN},  {"time", IN_RECORDS},
-    {"where", IN_MARKDOWN},  {"bits", EVERYWHERE},      {"family", IN_MARKDOWN},
-    {"source", EVERYWHERE},  {"elsewhere", EVERYWHERE},
-};
-
-enum { NCOLUMNS = sizeof columns / sizeof columns[0] };
-
-/* row NULL: the title. */
 static void
-fill_cell(char text[CELL_ROOM], int column, const struct ar_algorithm *row)
+state_row(struct ar_columns *c, const void *table, size_t i)
 {
-    char parameters[CELL_ROOM], elsewhere[CELL_ROOM], intel[32] = "";
+    const struct ar_algorithm *const row = ar_algorithm_at(i);
+    char parameters[1000], elsewhere[1000], intel[32] = "";
     struct ar_text t, ids;
-    if (!row) {
-        snprintf(text, CELL_ROOM, "%s", columns[column].title);
-        return;
-    }
+    (void)table;
     ar_cli_print_parameters(parameters, sizeof parameters, row);
     ar_text_init(&t, elsewhere, sizeof elsewhere);
     ar_text_elsewhere(&t, row);
     ar_text_namesakes(&t, row);
     ar_text_init(&ids, intel, sizeof intel);
     ar_text_intel_ids(&ids, row);
-    const char *const cells[NCOLUMNS] = {row->name,
-                                         row->title,
-                                         row->aliases,
-                                         intel,
-                                         row->keeps_order ? "any op" : "commutative",
-                                         parameters,
-                                         row->needs,
-                                         row->card[AR_CARD_ROUNDS],
-                                         row->card[AR_CARD_SENT],
-                                         row->card[AR_CARD_REDUCED],
-                                         row->card[AR_CARD_SCRATCH],
-                                         row->card[AR_CARD_TIME],
-                                         row->where ? row->where : "",
-                                         ar_determinism_names[ar_algorithm_keeps(row, NULL)],
-                                         ar_family_names[row->family],
-                                         row->source,
-                                         elsewhere};
-    snprintf(text, CELL_ROOM, "%s", cells[column]);
+    ar_column_text(c, "name", "name", row->name);
+    ar_column_text(c, "title", NULL, row->title);
+    ar_column_text(c, "aliases", "aliases", row->aliases);
+    ar_column_text(c, "intel", "intel", intel);
+    ar_column_text(c, "order", "order", row->keeps_order ? "any op" : "commutative");
+    ar_column_text(c, "parameters", "parameters", parameters);
+    ar_column_text(c, "needs", "needs", row->needs);
+    ar_column_text(c, "rounds", "rounds", row->card[AR_CARD_ROUNDS]);
+    ar_column_text(c, "bytes", "bytes", row->card[AR_CARD_SENT]);
+    ar_column_text(c, "reduced", NULL, row->card[AR_CARD_REDUCED]);
+    ar_column_text(c, "scratch", "scratch", row->card[AR_CARD_SCRATCH]);
+    ar_column_text(c, "time", NULL, row->card[AR_CARD_TIME]);
+    ar_column_text(c, "where", "where", row->where ? row->where : "");
+    ar_column_text(c, "bits", "bits", ar_determinism_names[ar_algorithm_keeps(row, NULL)]);
+    ar_column_text(c, "family", "family", ar_family_names[row->family]);
+    ar_column_text(c, "source", "source", row->source);
+    ar_column_text(c, "elsewhere", "elsewhere", elsewhere);
 }
 
-/* --- formats --- */
-
-static int
-column_width(int column)
-{
-    size_t width = strlen(columns[column].title);
-    for (size_t i = 0; i < ar_algorithm_count(); i++) {
-        char text[CELL_ROOM];
-        fill_cell(text, column, ar_algorithm_at(i));
-        width = strlen(text) > width ? strlen(text) : width;
-    }
-    return (int)width;
-}
-
-/* row NULL: the head.  The registry's texts are printable ASCII. */
+/* Formats for people leave out what explain shows. */
 static void
-print_line(enum format format, const struct ar_algorithm *row)
+print_table(enum ar_columns_format format)
 {
-    const enum shown most = format == TEXT       ? EVERYWHERE
-                            : format == MARKDOWN ? IN_MARKDOWN
-                                                 : IN_RECORDS;
-    for (int c = 0; c < NCOLUMNS; c++) {
-        const bool last = c + 1 == NCOLUMNS;
-        char text[CELL_ROOM];
-        if (columns[c].shown > most)
-            continue;
-        fill_cell(text, c, row);
-        if (format == TEXT) {
-            printf("%-*s%s", last ? 0 : column_width(c), text, last ? "\n" : "  ");
-        } else if (format == MARKDOWN) {
-            printf("| %s %s", text, last ? "|\n" : "");
-        } else if (format == CSV) {
-            ar_cli_print_csv(text);
-            putchar(last ? '\n' : ',');
-        } else {
-            printf("%s\"%s\": ", c ? ", " : "  {", columns[c].title);
-            ar_json_string(stdout, text);
-            printf("%s", last ? "}" : "");
-        }
-    }
-}
-
-static void
-print_table(enum format format)
-{
-    const size_t n = ar_algorithm_count();
-    if (format == TEXT)
-        printf("%s", ar_color_begin(stdout, AR_COLOR_TITLE));
-    if (format == JSON)
-        printf("[\n");
-    else
-        print_line(format, NULL);
-    if (format == TEXT)
-        printf("%s", ar_color_end(stdout));
-    for (int c = 0; c < NCOLUMNS && format == MARKDOWN; c++)
-        if (columns[c].shown <= IN_MARKDOWN)
-            printf("|---%s", c + 1 < NCOLUMNS ? "" : "|\n");
-    for (size_t i = 0; i < n; i++) {
-        print_line(format, ar_algorithm_at(i));
-        if (format == JSON)
-            printf("%s\n", i + 1 < n ? "," : "");
-    }
-    printf("%s", format == JSON ? "]\n" : "");
+    ar_columns_write((struct ar_columns){
+        .to = stdout,
+        .format = format,
+        .row = state_row,
+        .n = ar_algorithm_count(),
+        .view = format == AR_COLUMNS_TEXT
+                    ? "name aliases intel order parameters bits source elsewhere"
+                    : "name aliases intel order parameters needs rounds bytes scratch where bits "
+                      "family source elsewhere",
+        .colors = {ar_color_begin(stdout, AR_COLOR_TITLE), ar_color_end(stdout)}});
 }
 
 /* --- command line --- */
@@ -154,22 +75,27 @@ static const struct argp_option options[] = {
     {0},
 };
 
+struct request {
+    enum ar_columns_format format;
+    bool names; /* alone */
+};
+
 static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
-    enum format *format = state->input;
+    struct request *const request = state->input;
     switch (key) {
     case 'c':
-        *format = CSV;
+        request->format = AR_COLUMNS_CSV;
         return 0;
     case 'j':
-        *format = JSON;
+        request->format = AR_COLUMNS_JSON;
         return 0;
     case 'm':
-        *format = MARKDOWN;
+        request->format = AR_COLUMNS_MARKDOWN;
         return 0;
     case 'n':
-        *format = NAMES;
+        request->names = true;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument '%s'; allreduce explain %s shows one algorithm",
@@ -188,11 +114,11 @@ ar_cli_list(int argc, char **argv)
         .parser = parse_option,
         .doc = "List the algorithms that ALLREDUCE_ALGO can name, in a table.",
     };
-    enum format format = TEXT;
-    ar_cli_parse_alone(&argp, 0, argc, argv, &format);
-    for (size_t i = 0; i < ar_algorithm_count() && format == NAMES; i++)
+    struct request request = {.format = AR_COLUMNS_TEXT};
+    ar_cli_parse_alone(&argp, 0, argc, argv, &request);
+    for (size_t i = 0; i < ar_algorithm_count() && request.names; i++)
         printf("%s\n", ar_algorithm_at(i)->name);
-    if (format != NAMES)
-        print_table(format);
+    if (!request.names)
+        print_table(request.format);
     return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
