@@ -1,8 +1,8 @@
 # AR_JANSSON
 # ----------
-# The program alone reads and writes JSON by jansson; the library writes statistics without it.
+# The program alone reads JSON by jansson; all JSON is written without it.
 AC_DEFUN([AR_JANSSON], [
-AR_WITHOUT_JANSSON="report, bisect, tune --from, bench --json, JSON in convert"
+AR_WITHOUT_JANSSON="report, bisect, tune --from, JSON in convert"
 AC_ARG_WITH([jansson],
             [AS_HELP_STRING([--without-jansson],
                             [leave out of the program what needs jansson (default: leave it out only where jansson is not found)])])

@@ -313,16 +313,3 @@ ar_color_end(FILE *stream)
 {
     return is_colored(stream) ? "\033[0m" : "";
 }
-
-void
-ar_cli_print_csv(const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++)
-        printf(*text == '"' ? "\"\"" : "%c", *text);
-    putchar('"');
-}

@@ -88,9 +88,6 @@ void ar_option_sizes(struct argp_state *state, struct ar_sizes *sizes, const cha
 
 /* --- what is printed --- */
 
-/* A text as comma-separated values have it, in quotes where it needs them (RFC 4180). */
-void ar_cli_print_csv(const char *text);
-
 /* An interval in three digits: "3.60 to 3.71"; "-" where there is none (NAN).  Returns text. */
 #define AR_INTERVAL_TEXT (2 * AR_NUMBER_TEXT + 4)
 char *ar_interval_print(double low, double high, char *text, size_t room);

@@ -137,7 +137,7 @@ take_places(struct ar_node_places *places, const char *text, MPI_Comm *comm)
 const char *
 ar_node_places_are(const struct ar_node_places *places)
 {
-    return !places->text ? "" : places->is_assumed ? "assumed" : "real";
+    return !places->text ? NULL : places->is_assumed ? "assumed" : "real";
 }
 
 char *
@@ -207,10 +207,8 @@ print_table(const struct run *run, size_t first)
 {
     const struct ar_bench *const bench = run->bench;
     ar_progress_clear(&run->progress);
-    if (bench->format == AR_BENCH_CSV)
-        ar_results_print_csv(run->results, first);
-    else if (bench->format == AR_BENCH_TEXT)
-        ar_results_print_text(run->results, first);
+    if (bench->format != AR_COLUMNS_JSON)
+        ar_results_print(run->results, first);
 }
 
 /* Measures one size in one place, and prints what can be printed as soon as it
@@ -357,10 +355,14 @@ write_all(const struct ar_results *results, int argc, char **argv)
     const struct ar_bench *const bench = results->bench;
     char *const command = ar_cli_command(results->nranks, argc, argv);
     int status = AR_EXIT_DONE;
-    if (bench->format == AR_BENCH_CSV && results->n == 0)
-        ar_results_print_csv(results, 0); /* the head alone */
-    if (bench->format == AR_BENCH_JSON)
-        status = ar_results_print_json(results);
+    if (bench->format == AR_COLUMNS_CSV && results->n == 0)
+        ar_results_print(results, 0); /* the head alone */
+    if (bench->format == AR_COLUMNS_JSON)
+        ar_results_write_json(stdout, results);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "allreduce bench: the results could not be written\n");
+        status = AR_EXIT_FAILED;
+    }
     if (bench->html && !status)
         status = ar_results_page(results, bench->html, command ? command : "");
     free(command);

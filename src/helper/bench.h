@@ -8,8 +8,7 @@
 #include "cli/html.h"
 #include "cli/sizes.h"
 #include "helper/measurement.h"
-
-enum ar_bench_format { AR_BENCH_TEXT, AR_BENCH_CSV, AR_BENCH_JSON };
+#include "report/columns.h"
 
 enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
 
@@ -26,7 +25,7 @@ struct ar_bench {
     bool fresh;
     bool exchange;
     const char *nodes; /* where the ranks are to be; NULL: where they are */
-    enum ar_bench_format format;
+    enum ar_columns_format format;
     const char *output; /* file in place of stdout, or NULL */
     const char *html;   /* file of a page, or NULL */
     bool quiet;         /* no progress */
@@ -43,7 +42,7 @@ void ar_bench_fini(struct ar_bench *bench);
 /* What is to be said beside times: where the ranks are, and what is assumed.  Returns text. */
 char *ar_node_places_describe(const struct ar_node_places *places, char text[AR_NODE_PLACES_TEXT]);
 
-/* The same for programs: "assumed" or "real"; "" where the ranks are where they are. */
+/* The same for programs: "assumed" or "real"; NULL where the ranks are where they are. */
 const char *ar_node_places_are(const struct ar_node_places *places);
 
 /* --- results.  No MPI once they are collected --- */
@@ -79,12 +78,8 @@ struct ar_results {
 /* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
 bool ar_result_is_as_named(const struct ar_result *row);
 
-/* Is it known how much scratch memory it takes? */
-bool ar_result_has_extra(const struct ar_result *row);
-
-/* "out of place" or "in place", and "out" or "in". */
+/* "out of place" or "in place". */
 const char *ar_place_words(enum ar_place place);
-const char *ar_place_name(enum ar_place place);
 
 /* Appends a row for each variant of a measurement that has just run.  An enum ar_exit,
  * having said why. */
@@ -95,12 +90,11 @@ void ar_results_fini(struct ar_results *results);
 /* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
 char *ar_error_print(double error, char *text, size_t room);
 
-/* Both print the rows from first on to stdout, under a head where that is row 0. */
-void ar_results_print_text(const struct ar_results *results, size_t first);
-void ar_results_print_csv(const struct ar_results *results, size_t first);
+/* The rows from first on to stdout, as text or CSV, under a head where that is row 0. */
+void ar_results_print(const struct ar_results *results, size_t first);
 
-/* All to stdout, as one object (results_json.c).  An enum ar_exit, having said why. */
-int ar_results_print_json(const struct ar_results *results);
+/* All as one object. */
+void ar_results_write_json(FILE *to, const struct ar_results *results);
 
 /* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,
  * having said why. */
@@ -118,9 +112,6 @@ enum ar_result_order {
     AR_RESULT_NONE     /* the exchange, which is no allreduce */
 };
 enum ar_result_order ar_results_order(const struct ar_results *results, size_t i);
-
-/* "fastest", "tie", "slower", "unknown" or "". */
-const char *ar_result_order_name(enum ar_result_order order);
 
 /* Warns on stderr where the batches of rows are spread by more than AR_SPREAD_WIDE. */
 void ar_results_warn(const struct ar_results *results);

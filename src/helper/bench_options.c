@@ -207,9 +207,9 @@ parse_value(int key, char *value, struct argp_state *state)
 }
 
 static void
-set_format(struct argp_state *state, struct ar_bench *bench, enum ar_bench_format format)
+set_format(struct argp_state *state, struct ar_bench *bench, enum ar_columns_format format)
 {
-    if (bench->format != AR_BENCH_TEXT && bench->format != format)
+    if (bench->format != AR_COLUMNS_TEXT && bench->format != format)
         argp_error(state, "either --csv or --json, not both");
     bench->format = format;
 }
@@ -227,11 +227,10 @@ parse(int key, char *value, struct argp_state *state)
         line->sizes = value;
         return 0;
     case 'c':
-        set_format(state, bench, AR_BENCH_CSV);
+        set_format(state, bench, AR_COLUMNS_CSV);
         return 0;
     case 'j':
-        set_format(state, bench, AR_BENCH_JSON);
-        ar_cli_need_jansson("bench --json");
+        set_format(state, bench, AR_COLUMNS_JSON);
         return 0;
     case 'H':
         bench->html = page_of(state, value);

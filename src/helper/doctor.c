@@ -20,7 +20,7 @@
 #include "execute/group.h"
 #include "execute/xpmem.h"
 #include "helper/job.h"
-#include "report/json.h"
+#include "report/columns.h"
 
 #define PING_S    0.1
 #define SLOW_NS   20000.0
@@ -392,12 +392,17 @@ examine(struct ar_doctor *doctor, unsigned occasions)
 
 /* --- what is printed --- */
 
-static const char *const verdicts[] = {
-    [AR_SEVERITY_OK] = "ok",
-    [AR_SEVERITY_NOTE] = "note",
-    [AR_SEVERITY_WARNING] = "warning",
-    [AR_SEVERITY_WRONG] = "wrong",
-};
+static const char *
+severity_name(enum ar_severity verdict)
+{
+    static const char *const names[] = {
+        [AR_SEVERITY_OK] = "ok",
+        [AR_SEVERITY_NOTE] = "note",
+        [AR_SEVERITY_WARNING] = "warning",
+        [AR_SEVERITY_WRONG] = "wrong",
+    };
+    return names[verdict];
+}
 
 static enum ar_severity
 worst_of(const struct ar_doctor *doctor)
@@ -418,7 +423,7 @@ print_text(const struct ar_doctor *doctor, size_t told)
     for (size_t i = told; i < doctor->nfindings; i++) {
         const struct ar_finding *const f = &doctor->findings[i];
         printf("%s%-7s%s  %-9s  %s\n", ar_color_begin(stdout, colors[f->verdict]),
-               verdicts[f->verdict], ar_color_end(stdout), f->check->name, f->text);
+               severity_name(f->verdict), ar_color_end(stdout), f->check->name, f->text);
         if (f->advice)
             printf("%20s-> %s\n", "", f->advice);
     }
@@ -426,31 +431,26 @@ print_text(const struct ar_doctor *doctor, size_t told)
 }
 
 static void
-print_member(const char *before, const char *name, const char *value)
+state_finding(struct ar_columns *c, const void *table, size_t i)
 {
-    printf("%s\"%s\": ", before, name);
-    if (value)
-        ar_json_string(stdout, value);
-    else
-        printf("null");
+    const struct ar_finding *const f = &((const struct ar_doctor *)table)->findings[i];
+    ar_column_text(c, "check", NULL, f->check->name);
+    ar_column_text(c, "question", NULL, f->check->question);
+    ar_column_text(c, "verdict", NULL, severity_name(f->verdict));
+    ar_column_text(c, "text", NULL, f->text);
+    ar_column_text(c, "advice", NULL, f->advice);
 }
 
 static void
 print_json(const struct ar_doctor *doctor)
 {
-    print_member("{\n  ", "verdict", verdicts[worst_of(doctor)]);
-    printf(",\n  \"checks\": [");
-    for (size_t i = 0; i < doctor->nfindings; i++) {
-        const struct ar_finding *const f = &doctor->findings[i];
-        printf("%s\n    {", i > 0 ? "," : "");
-        print_member("\n      ", "check", f->check->name);
-        print_member(",\n      ", "question", f->check->question);
-        print_member(",\n      ", "verdict", verdicts[f->verdict]);
-        print_member(",\n      ", "text", f->text);
-        print_member(",\n      ", "advice", f->advice);
-        printf("\n    }");
-    }
-    printf("\n  ]\n}\n");
+    printf("{\"verdict\": \"%s\",\n\"checks\": ", severity_name(worst_of(doctor)));
+    ar_columns_write((struct ar_columns){.to = stdout,
+                                         .format = AR_COLUMNS_JSON,
+                                         .row = state_finding,
+                                         .table = doctor,
+                                         .n = doctor->nfindings});
+    printf("}\n");
 }
 
 /* --- the command --- */
@@ -529,7 +529,8 @@ ar_cli_doctor(int argc, char **argv)
         return AR_EXIT_FAILED;
     }
     examine_and_print(&doctor, request.is_json);
-    const int status = worst_of(&doctor) == AR_SEVERITY_WRONG ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    const bool is_lost = doctor.speaks && (fflush(stdout) || ferror(stdout));
+    const bool is_wrong = worst_of(&doctor) == AR_SEVERITY_WRONG;
     for (size_t i = 0; i < doctor.nfindings; i++)
         free(doctor.findings[i].text);
     free(doctor.findings);
@@ -539,5 +540,5 @@ ar_cli_doctor(int argc, char **argv)
     ar_config_destroy(doctor.config);
     if (doctor.is_in_job)
         MPI_Finalize();
-    return status;
+    return is_lost || is_wrong ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }

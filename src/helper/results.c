@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "report/columns.h"
 #include "select/select.h"
 
 int
@@ -84,27 +85,14 @@ ar_results_order(const struct ar_results *results, size_t i)
 static char
 mark_of(const struct ar_results *results, size_t i)
 {
-    switch (ar_results_order(results, i)) {
-    case AR_RESULT_FASTEST:
-        return '*';
-    case AR_RESULT_TIE:
-        return '=';
-    case AR_RESULT_UNKNOWN:
-        return ar_results_fastest(results, i) == i ? '?' : ' ';
-    default:
-        return ' ';
-    }
-}
-
-const char *
-ar_result_order_name(enum ar_result_order order)
-{
-    static const char *const names[] = {[AR_RESULT_FASTEST] = "fastest",
-                                        [AR_RESULT_TIE] = "tie",
-                                        [AR_RESULT_SLOWER] = "slower",
-                                        [AR_RESULT_UNKNOWN] = "unknown",
-                                        [AR_RESULT_NONE] = ""};
-    return names[order];
+    static const char marks[] = {[AR_RESULT_FASTEST] = '*',
+                                 [AR_RESULT_TIE] = '=',
+                                 [AR_RESULT_SLOWER] = ' ',
+                                 [AR_RESULT_UNKNOWN] = '?',
+                                 [AR_RESULT_NONE] = ' '};
+    const enum ar_result_order order = ar_results_order(results, i);
+    const bool is_behind = order == AR_RESULT_UNKNOWN && ar_results_fastest(results, i) != i;
+    return is_behind ? ' ' : marks[order];
 }
 
 void
@@ -140,21 +128,7 @@ ar_place_words(enum ar_place place)
     return place == AR_IN_PLACE ? "in place" : "out of place";
 }
 
-const char *
-ar_place_name(enum ar_place place)
-{
-    return place == AR_IN_PLACE ? "in" : "out";
-}
-
-bool
-ar_result_has_extra(const struct ar_result *row)
-{
-    return row->kind == AR_MEASURED_OURS && !isnan(row->outcome.extra_bytes);
-}
-
-/* --- text --- */
-
-#define RATE_WIDTH 9 /* of "12.3 GB/s" */
+/* --- tables --- */
 
 char *
 ar_error_print(double error, char *text, size_t room)
@@ -163,26 +137,93 @@ ar_error_print(double error, char *text, size_t room)
     return text;
 }
 
+/* What is to be said behind a row, with two spaces before each. */
 static void
-print_number(int width, double x)
+add_notes(struct ar_text *t, const struct ar_results *results, const struct ar_result *row)
 {
-    char text[AR_NUMBER_TEXT];
-    printf(" %*s", width, ar_number_print(x, text, sizeof text));
+    const struct ar_outcome *const o = &row->outcome;
+    char spread[AR_NUMBER_TEXT];
+    if (o->us.spread > AR_SPREAD_WIDE)
+        ar_text_add(t, "  spread %s %%", ar_percent_print(o->us.spread, spread, sizeof spread));
+    if (!ar_result_is_as_named(row))
+        ar_text_add(t, "  ran %s: %s", o->ran, o->reason);
+    if (row->batches < results->bench->repetitions)
+        ar_text_add(t, "  %d of %d batches", row->batches, results->bench->repetitions);
+    ar_text_add(t, o->wrong ? "  WRONG RESULT" : "");
+}
+
+static const char *
+order_name(enum ar_result_order order)
+{
+    static const char *const names[] = {[AR_RESULT_FASTEST] = "fastest",
+                                        [AR_RESULT_TIE] = "tie",
+                                        [AR_RESULT_SLOWER] = "slower",
+                                        [AR_RESULT_UNKNOWN] = "unknown"};
+    return order == AR_RESULT_NONE ? NULL : names[order];
 }
 
 static void
-print_rate(double gbytes)
+state_row(struct ar_columns *c, const void *table, size_t i)
 {
-    char text[AR_NUMBER_TEXT];
-    printf(" %*s", RATE_WIDTH, ar_rate_print(gbytes, text, sizeof text));
+    const struct ar_results *const results = table;
+    const struct ar_result *const row = &results->rows[i];
+    const struct ar_outcome *const o = &row->outcome;
+    const bool judged = row->kind != AR_MEASURED_EXCHANGE;
+    const bool has_extra = row->kind == AR_MEASURED_OURS && !isnan(o->extra_bytes);
+    char size[AR_SIZE_TEXT], times[AR_NUMBER_TEXT + 1], error[AR_NUMBER_TEXT], notes[1024];
+    struct ar_text t;
+    ar_text_init(&t, notes, sizeof notes);
+    add_notes(&t, results, row);
+    ar_number_print(row->times_native, error, sizeof error);
+    snprintf(times, sizeof times, "%s%c", error, mark_of(results, i));
+    ar_column_count(c, "ranks", AR_NUMBER, NULL, (uint64_t)results->nranks);
+    ar_column_count(c, "bytes", AR_BYTES, NULL, row->bytes);
+    ar_column_shown(c, "size", "    size", ar_size_print(row->bytes, size, sizeof size));
+    ar_column_text(c, "algorithm", "algorithm", row->label);
+    ar_column_real(c, "median_us", AR_US, "    median", o->us.median);
+    ar_column_real(c, "min_us", AR_US, "       min", o->least_us);
+    ar_column_real(c, "max_us", AR_US, "       max", o->most_us);
+    ar_column_real(c, "times_native", AR_NUMBER, NULL, row->times_native);
+    ar_column_shown(c, "times", " x native", times);
+    ar_column_text(c, "result", NULL, !judged ? NULL : o->wrong ? "wrong" : "right");
+    ar_column_real(c, "avg_us", AR_US, "       avg", o->average_us);
+    ar_column_real(c, "algbw_gbs", AR_GBS, "    algbw", row->algorithm_gbs);
+    ar_column_real(c, "busbw_gbs", AR_GBS, "    busbw", row->bus_gbs);
+    ar_column_real(c, "error", AR_NUMBER, NULL, judged ? o->error : NAN);
+    ar_column_shown(c, "distance", "   error",
+                    judged ? ar_error_print(o->error, error, sizeof error) : "-");
+    ar_column_real(c, "from_native", AR_NUMBER, NULL, judged ? o->from_native : NAN);
+    ar_column_text(c, "place", "place", row->place == AR_IN_PLACE ? "in" : "out");
+    ar_column_text(c, "type", NULL, results->type);
+    ar_column_text(c, "op", NULL, results->op);
+    ar_column_count(c, "count", AR_NUMBER, NULL, row->count);
+    ar_column_count(c, "rotate_bytes", AR_BYTES, NULL, results->bench->rotate_bytes);
+    ar_column_text(c, "ran", NULL, o->ran);
+    ar_column_text(c, "reason", NULL, o->reason);
+    ar_column_words(c, "notes", "", t.length > 0 ? notes + 2 : "");
+    ar_column_count(c, "batches", AR_NUMBER, NULL, (uint64_t)row->batches);
+    ar_column_count(c, "extra_bytes", AR_BYTES, NULL,
+                    has_extra ? (uint64_t)o->extra_bytes : AR_UNKNOWN);
+    ar_column_text(c, "nodes", NULL, results->places->text);
+    ar_column_text(c, "nodes_are", NULL, ar_node_places_are(results->places));
+    ar_column_real(c, "turn_us", AR_US, "      turn", o->turn_us);
+    ar_column_real(c, "median_low_us", AR_US, "      from", o->us.low);
+    ar_column_real(c, "median_high_us", AR_US, "        to", o->us.high);
+    ar_column_real(c, "spread", AR_NUMBER, NULL, o->us.spread);
+    ar_column_text(c, "order", NULL, order_name(ar_results_order(results, i)));
 }
 
-/* Prints a line for each option that says where the ranks are and how they use their buffers. */
+/* What the options say of the ranks and of their buffers. */
 static void
 print_conditions(const struct ar_results *results)
 {
     const struct ar_bench *const bench = results->bench;
     char text[AR_NODE_PLACES_TEXT], size[AR_SIZE_TEXT];
+    printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us per call of the slowest rank; from, to: "
+           "95 %% interval of the median\n",
+           results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
+           results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
+           bench->repetitions == 1 ? "" : "es");
     if (results->places->text)
         printf("%s\n", ar_node_places_describe(results->places, text));
     if (bench->rotate_bytes > 0)
@@ -194,116 +235,57 @@ print_conditions(const struct ar_results *results)
 }
 
 void
-ar_results_print_text(const struct ar_results *results, size_t first)
+ar_results_print(const struct ar_results *results, size_t first)
 {
+    static struct ar_result none;
     const struct ar_bench *const bench = results->bench;
-    const bool places_differ = bench->places == (AR_PLACES_OUT | AR_PLACES_IN);
-    char size[AR_SIZE_TEXT];
-    size_t letters = strlen("algorithm");
-    for (size_t i = 0; i < results->n; i++)
-        letters =
-            strlen(results->rows[i].label) > letters ? strlen(results->rows[i].label) : letters;
-    const int width = (int)letters;
-    if (first == 0) {
-        printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us per call of the slowest rank; from, "
-               "to: 95 %% interval of the median\n",
-               results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
-               results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
-               bench->repetitions == 1 ? "" : "es");
+    struct ar_results table = *results;
+    char view[200];
+    snprintf(view, sizeof view,
+             "size%s algorithm median_us median_low_us median_high_us min_us avg_us max_us%s times "
+             "algbw_gbs busbw_gbs distance notes",
+             bench->places == (AR_PLACES_OUT | AR_PLACES_IN) ? " place" : "",
+             bench->fresh ? " turn_us" : "");
+    if (results->n == 0)
+        table.rows = &none; /* for the head alone */
+    if (bench->format == AR_COLUMNS_TEXT && first == 0)
         print_conditions(results);
-        printf("%8s  %s%-*s %10s %10s %10s %10s %10s %10s%s %9s %*s %*s %8s\n", "size",
-               places_differ ? "place  " : "", width, "algorithm", "median", "from", "to", "min",
-               "avg", "max", bench->fresh ? "       turn" : "", "x native", RATE_WIDTH, "algbw",
-               RATE_WIDTH, "busbw", "error");
-    }
-    for (size_t i = first; i < results->n; i++) {
-        const struct ar_result *const row = &results->rows[i];
-        const struct ar_outcome *const o = &row->outcome;
-        char error[AR_NUMBER_TEXT];
-        printf("%8s  ", ar_size_print(row->bytes, size, sizeof size));
-        if (places_differ)
-            printf("%-5s  ", ar_place_name(row->place));
-        printf("%-*s", width, row->label);
-        print_number(10, o->us.median);
-        print_number(10, o->us.low);
-        print_number(10, o->us.high);
-        print_number(10, o->least_us);
-        print_number(10, o->average_us);
-        print_number(10, o->most_us);
-        if (bench->fresh)
-            print_number(10, o->turn_us);
-        print_number(8, row->times_native);
-        putchar(mark_of(results, i));
-        print_rate(row->algorithm_gbs);
-        print_rate(row->bus_gbs);
-        if (row->kind == AR_MEASURED_EXCHANGE)
-            printf(" %8s", "-");
-        else
-            printf(" %8s", ar_error_print(o->error, error, sizeof error));
-        if (o->us.spread > AR_SPREAD_WIDE)
-            printf("  spread %s %%", ar_percent_print(o->us.spread, error, sizeof error));
-        if (!ar_result_is_as_named(row))
-            printf("  ran %s: %s", o->ran, o->reason);
-        if (row->batches < bench->repetitions)
-            printf("  %d of %d batches", row->batches, bench->repetitions);
-        printf(o->wrong ? "  WRONG RESULT\n" : "\n");
-    }
+    ar_columns_write((struct ar_columns){.to = stdout,
+                                         .format = bench->format,
+                                         .row = state_row,
+                                         .table = &table,
+                                         .first = first,
+                                         .n = results->n,
+                                         .view = view});
     fflush(stdout);
 }
 
-/* --- comma-separated values --- */
-
-/* Empty where there is none. */
 static void
-print_csv_interval(const struct ar_estimate *us)
+state_run(struct ar_columns *c, const void *table, size_t i)
 {
-    if (isnan(us->low))
-        printf(",,");
-    else
-        printf(",%.9g,%.9g", us->low, us->high);
+    const struct ar_results *const results = table;
+    (void)i;
+    ar_column_count(c, "ranks", AR_NUMBER, NULL, (uint64_t)results->nranks);
+    ar_column_count(c, "cpus", AR_NUMBER, NULL, (uint64_t)results->cpus);
+    ar_column_text(c, "mpi", NULL, results->mpi);
+    ar_column_text(c, "type", NULL, results->type);
+    ar_column_text(c, "op", NULL, results->op);
+    ar_column_count(c, "repetitions", AR_NUMBER, NULL, (uint64_t)results->bench->repetitions);
+    ar_column_count(c, "rotate_bytes", AR_BYTES, NULL, results->bench->rotate_bytes);
+    ar_column_flag(c, "fresh", results->bench->fresh);
+    ar_column_text(c, "nodes", NULL, results->places->text);
+    ar_column_text(c, "nodes_are", NULL, ar_node_places_are(results->places));
+    ar_column_flag(c, "complete", !results->incomplete);
+    ar_columns_write((struct ar_columns){.to = ar_column_json(c, "results"),
+                                         .format = AR_COLUMNS_JSON,
+                                         .row = state_row,
+                                         .table = results,
+                                         .n = results->n});
 }
 
 void
-ar_results_print_csv(const struct ar_results *results, size_t first)
+ar_results_write_json(FILE *to, const struct ar_results *results)
 {
-    const struct ar_bench *const bench = results->bench;
-    if (first == 0)
-        printf("ranks,bytes,algorithm,median_us,min_us,max_us,times_native,result,"
-               "avg_us,algbw_gbs,busbw_gbs,error,from_native,place,type,op,count,rotate_bytes,ran,"
-               "reason,batches,extra_bytes,nodes,nodes_are,turn_us,"
-               "median_low_us,median_high_us,spread,order\n");
-    for (size_t i = first; i < results->n; i++) {
-        const struct ar_result *const row = &results->rows[i];
-        const struct ar_outcome *const o = &row->outcome;
-        printf("%d,%zu,", results->nranks, row->bytes);
-        ar_cli_print_csv(row->label);
-        printf(",%.9g,%.9g,%.9g,%.9g,%s", o->us.median, o->least_us, o->most_us, row->times_native,
-               row->kind == AR_MEASURED_EXCHANGE ? ""
-               : o->wrong                        ? "wrong"
-                                                 : "right");
-        printf(",%.9g,%.9g,%.9g,", o->average_us, row->algorithm_gbs, row->bus_gbs);
-        if (row->kind != AR_MEASURED_EXCHANGE)
-            printf("%.9g,%.9g", o->error, o->from_native);
-        else
-            putchar(','); /* nothing was judged */
-        printf(",%s,%s,%s,%zu,%zu,", ar_place_name(row->place), results->type, results->op,
-               row->count, bench->rotate_bytes);
-        ar_cli_print_csv(o->ran);
-        putchar(',');
-        ar_cli_print_csv(o->reason);
-        printf(",%d,", row->batches);
-        if (ar_result_has_extra(row))
-            printf("%.0f", o->extra_bytes);
-        putchar(',');
-        ar_cli_print_csv(results->places->text ? results->places->text : "");
-        printf(",%s,", ar_node_places_are(results->places));
-        if (bench->fresh)
-            printf("%.9g", o->turn_us);
-        print_csv_interval(&o->us);
-        putchar(',');
-        if (!isnan(o->us.spread))
-            printf("%.9g", o->us.spread);
-        printf(",%s\n", ar_result_order_name(ar_results_order(results, i)));
-    }
-    fflush(stdout);
+    ar_columns_write((struct ar_columns){
+        .to = to, .format = AR_COLUMNS_JSON_LINES, .row = state_run, .table = results, .n = 1});
 }

@@ -20,7 +20,6 @@ refuse() {
 refuse report stats.jsonl
 refuse report --timeline trace.json
 refuse bisect true
-refuse bench --json
 refuse convert --from=openmpi '{}'
 allreduce report --help | grep -q 'ALLREDUCE_STATS' || fail "report has no help"
 exit $failed
