@@ -1,10 +1,11 @@
 /* The report as text. */
 #include <config.h>
 
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/report.h"
+#include "report/columns.h"
 #include "report/watchdog.h"
 #include "select/number.h"
 
@@ -26,48 +27,34 @@ print_run(const struct ar_read_run *run)
                (unsigned long long)run->table.lost, ar_plural(run->table.lost));
 }
 
-/* Of the columns that hold names. */
-struct widths {
-    int type, op, ran;
-    int comm; /* 0: no communicator has a name */
-};
-
 static void
-widen(int *width, size_t length)
+state_fact(struct ar_columns *c, const void *facts, size_t i)
 {
-    if ((size_t)*width < length)
-        *width = (int)length;
-}
-
-/* In so many columns, or "-" where the value is not known. */
-static void
-print_known(int width, double value, bool known)
-{
-    char text[AR_NUMBER_TEXT];
-    printf(" %*s", width, known ? ar_number_print(value, text, sizeof text) : "-");
-}
-
-static void
-print_fact(const struct ar_fact *f, const struct widths *w)
-{
-    const struct ar_row *row = f->row;
+    const struct ar_fact *const f = &((const struct ar_facts *)facts)->facts[i];
+    const struct ar_row *const row = f->row;
     const bool timed = f->cause != AR_CAUSE_UNTIMED;
-    char size[AR_ROW_SIZE_TEXT], ran[AR_CHOICE_TEXT + AR_WHY_TEXT + 4], why[128];
-    char comm[AR_COMM_COLUMN];
+    const double calls = (double)row->counts.calls / (row->ranks ? row->ranks : 1);
+    char share[16], late[16] = "-", size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN], why[128];
+    char ran[AR_CHOICE_TEXT + AR_WHY_TEXT + 4];
+    snprintf(share, sizeof share, "%.1f %%", 100 * f->share);
     snprintf(ran, sizeof ran, "%s (%s)", row->key.ran, ar_row_why(row, why));
-    printf("%5.1f %% %9.0f %5d %-*s%7s  %-*s %-*s  %-*s", 100 * f->share,
-           (double)row->counts.calls / (row->ranks ? row->ranks : 1), row->key.nranks, w->comm,
-           *row->key.comm || w->comm == 0 ? ar_name_fit(comm, sizeof comm, row->key.comm) : "-",
-           ar_row_size_print(row, size), w->type, *row->key.type ? row->key.type : "-", w->op,
-           *row->key.op ? row->key.op : "-", w->ran, ran);
-    print_known(10, (double)ar_row_quantile(row, 0.5) * 1e-3, timed);
-    print_known(10, f->own_ns * 1e-3, timed);
     if (timed && row->counts.ns > 0)
-        printf(" %4.0f %%", 100 * f->late_ns / (double)row->counts.ns);
-    else
-        printf(" %6s", "-");
-    print_known(7, f->bound_ns > 0 ? f->own_ns / f->bound_ns : 0, f->bound_ns > 0);
-    printf("  %s\n", ar_fact_explain(f, why, sizeof why));
+        snprintf(late, sizeof late, "%.0f %%", 100 * f->late_ns / (double)row->counts.ns);
+    ar_column_shown(c, "share", "  share", share);
+    ar_column_count(c, "calls", AR_NUMBER, "    calls", (uint64_t)llrint(calls));
+    ar_column_count(c, "ranks", AR_NUMBER, "ranks", (uint64_t)row->key.nranks);
+    ar_column_text(c, "comm", "communicator", ar_name_fit(comm, sizeof comm, row->key.comm));
+    ar_column_shown(c, "size", "   size", ar_row_size_print(row, size));
+    ar_column_text(c, "type", "type", row->key.type);
+    ar_column_text(c, "op", "op", row->key.op);
+    ar_column_text(c, "ran", "ran (why)", ran);
+    ar_column_real(c, "median", AR_US, " median us",
+                   timed ? (double)ar_row_quantile(row, 0.5) * 1e-3 : NAN);
+    ar_column_real(c, "own", AR_US, "    own us", timed ? f->own_ns * 1e-3 : NAN);
+    ar_column_shown(c, "late", "  late", late);
+    ar_column_real(c, "bound", AR_NUMBER, "x bound",
+                   f->bound_ns > 0 ? f->own_ns / f->bound_ns : NAN);
+    ar_column_text(c, "cause", "what took the time", ar_fact_explain(f, why, sizeof why));
 }
 
 static void
@@ -94,26 +81,21 @@ ar_report_print_alarms(const struct ar_table *table)
 void
 ar_report_print(const struct ar_facts *facts)
 {
-    struct widths w = {strlen("type"), strlen("op"), strlen("ran (why)"), 0};
-    char comm[AR_COMM_COLUMN], text[AR_FACTS_TEXT], why[AR_WHY_TEXT];
-    for (size_t i = 0; i < facts->n; i++) {
-        const struct ar_row_key *key = &facts->facts[i].row->key;
-        widen(&w.comm, strlen(ar_name_fit(comm, sizeof comm, key->comm)));
-        widen(&w.type, strlen(key->type));
-        widen(&w.op, strlen(key->op));
-        widen(&w.ran,
-              strlen(key->ran) + strlen(ar_row_why(facts->facts[i].row, why)) + strlen(" ()"));
-    }
+    bool has_names = false;
+    char text[AR_FACTS_TEXT];
+    for (size_t i = 0; i < facts->n; i++)
+        has_names |= *facts->facts[i].row->key.comm != '\0';
     print_run(facts->run);
     printf("\n%s\n", ar_facts_verdict(facts, text, sizeof text));
     printf("%s\n\n", ar_facts_times(facts, text, sizeof text));
-    if (w.comm > 0)
-        widen(&w.comm, strlen("communicator"));
-    printf("%7s %9s %5s %-*s%7s  %-*s %-*s  %-*s %10s %10s %6s %7s  %s\n", "share", "calls",
-           "ranks", w.comm, w.comm > 0 ? "communicator" : "", "size", w.type, "type", w.op, "op",
-           w.ran, "ran (why)", "median us", "own us", "late", "x bound", "what took the time");
-    for (size_t i = 0; i < facts->n; i++)
-        print_fact(&facts->facts[i], &w);
+    ar_columns_write((struct ar_columns){
+        .to = stdout,
+        .row = state_fact,
+        .table = facts,
+        .n = facts->n,
+        .view = has_names ? "share calls ranks comm size type op ran median own late bound cause"
+                          : "share calls ranks size type op ran median own late bound cause",
+        .empty = "-"});
     printf(
         "\ncalls: the number on one rank; size: the bytes of each message, and 16+ is from 16 to "
         "below twice as many, of several sizes; own: the estimated time of a call when no rank is "
@@ -129,16 +111,29 @@ ar_report_print(const struct ar_facts *facts)
 /* --- two runs --- */
 
 static void
-print_side(const struct ar_row *row, bool is_mixed, int width)
+state_pair(struct ar_columns *c, const void *pairs, size_t i)
 {
-    char ran[AR_CHOICE_TEXT + 8];
-    if (row->counts.calls == 0) {
-        printf("  %-*s %10s", width, "-", "");
-        return;
+    const struct ar_pair *const pair = &((const struct ar_pair *)pairs)[i];
+    const struct ar_row_key *const key = &pair->rows[0].key;
+    static const char *const names[][4] = {{"a_ran", "A ran", "a_own", "    own us"},
+                                           {"b_ran", "B ran", "b_own", "    own us"}};
+    const double ratio = ar_pair_ratio(pair);
+    char size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN], ran[AR_CHOICE_TEXT + 8];
+    ar_column_count(c, "ranks", AR_NUMBER, "ranks", (uint64_t)key->nranks);
+    ar_column_shown(c, "size", "   size", ar_pair_size_print(pair, size));
+    ar_column_text(c, "type", "type", *key->type ? key->type : "-");
+    ar_column_text(c, "op", "op", *key->op ? key->op : "-");
+    for (int side = 0; side < 2; side++) {
+        const struct ar_row *const row = &pair->rows[side];
+        const bool timed = row->counts.calls > 0 && row->counts.least_ns != UINT64_MAX;
+        snprintf(ran, sizeof ran, "%s%s", row->counts.calls > 0 ? row->key.ran : "-",
+                 pair->is_mixed[side] ? ", ..." : "");
+        ar_column_text(c, names[side][0], names[side][1], ran);
+        ar_column_real(c, names[side][2], AR_US, names[side][3],
+                       timed ? (double)ar_row_own_ns(row) * 1e-3 : NAN);
     }
-    snprintf(ran, sizeof ran, "%s%s", row->key.ran, is_mixed ? ", ..." : "");
-    printf("  %-*s", width, ran);
-    print_known(10, (double)ar_row_own_ns(row) * 1e-3, row->counts.least_ns != UINT64_MAX);
+    ar_column_real(c, "ratio", AR_NUMBER, "      A/B", ratio > 0 ? ratio : NAN);
+    ar_column_text(c, "comm", "communicator", ar_name_fit(comm, sizeof comm, key->comm));
 }
 
 void
@@ -160,27 +155,16 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
         printf("\n");
     }
     bool has_names = false;
-    int ran[2] = {strlen("A ran"), strlen("B ran")};
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         has_names |= *pairs[i].rows[0].key.comm != '\0';
-        for (int side = 0; side < 2; side++)
-            widen(&ran[side], strlen(pairs[i].rows[side].key.ran) +
-                                  (pairs[i].is_mixed[side] ? strlen(", ...") : 0));
-    }
-    printf("\n%5s %7s  %-20s %-10s  %-*s %10s  %-*s %10s %9s%s\n", "ranks", "size", "type", "op",
-           ran[0], "A ran", "own us", ran[1], "B ran", "own us", "A/B",
-           has_names ? "  communicator" : "");
-    for (size_t i = 0; i < n; i++) {
-        const struct ar_row *a = &pairs[i].rows[0], *b = &pairs[i].rows[1];
-        const double ratio = ar_pair_ratio(&pairs[i]);
-        char size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN];
-        printf("%5d %7s  %-20s %-10s", a->key.nranks, ar_pair_size_print(&pairs[i], size),
-               *a->key.type ? a->key.type : "-", *a->key.op ? a->key.op : "-");
-        print_side(a, pairs[i].is_mixed[0], ran[0]);
-        print_side(b, pairs[i].is_mixed[1], ran[1]);
-        print_known(9, ratio, ratio > 0);
-        printf("%s%s\n", *a->key.comm ? "  " : "", ar_name_fit(comm, sizeof comm, a->key.comm));
-    }
+    printf("\n");
+    ar_columns_write((struct ar_columns){
+        .to = stdout,
+        .row = state_pair,
+        .table = pairs,
+        .n = n,
+        .view = has_names ? "ranks size type op a_ran a_own b_ran b_own ratio comm"
+                          : "ranks size type op a_ran a_own b_ran b_own ratio"});
     printf("\nown: the estimated time of a call when no rank is late; A/B above 1: B is faster; -: "
            "not "
            "known, or the sizes or the nodes are unlike\n");

@@ -195,7 +195,7 @@ expect '^watchdog: MPI_SUM of 1M on 4 ranks by ring .* takes .* times as long as
     row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]' | sed 's/"comm_size"/"comm": "<solver>", &/'
     row ring 1048576 400 100000000 0 0 500000 500000 '[250000, 400]' | sed 's/"comm_size"/"comm": "coarse", &/'
 } >"$scratch/names.jsonl"
-expect ' 100 *4 <solver>  *1M ' allreduce report "$scratch/names.jsonl"
+expect ' 100 *4  <solver>  *1M ' allreduce report "$scratch/names.jsonl"
 expect 'of 1M on 4 ranks of <solver>: ring took' allreduce report "$scratch/names.jsonl"
 expect ' rhd  *[0-9.]*  *rhd  *[0-9.]*  *1\.00  <solver>$' allreduce report "$scratch/names.jsonl" "$scratch/names.jsonl"
 expect ' - .* rhd .*  <solver>$' allreduce report "$scratch/c.jsonl" "$scratch/names.jsonl"

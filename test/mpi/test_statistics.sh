@@ -136,7 +136,7 @@ expect_field "$file" '"comm": "number 40"' calls 2
 expect_rows_of "$file" 49
 run 2 "$programs/statistics" named
 [ "$HAVE_JANSSON" = no ] || ./allreduce report "$file" >"$scratch/out"
-[ "$HAVE_JANSSON" = no ] || grep -q ' 3 * 2 dritte Stüfe *4 ' "$scratch/out" || {
+[ "$HAVE_JANSSON" = no ] || grep -q ' 3 * 2  dritte Stüfe *4 ' "$scratch/out" || {
     fail "$title: the report does not tell communicators apart"
     cat "$scratch/out"
 }
