@@ -33,19 +33,15 @@ struct ar_read_run {
  * all ranks is not; 0, and they are the caller's to globfree, or what glob returns. */
 int ar_rank_files_find(glob_t *found, const char *path);
 
-/* Are these files of one run?  An enum ar_exit; AR_EXIT_FAILED, having named those that are of
- * another run than the first: another number of ranks, or another program or command line at
- * another time.  Files that cannot be read are passed over.  command is the subcommand's name. */
-int ar_rank_files_check(const glob_t *found, const char *command);
-
-/* Says so if a FILE.rankN is newer than FILE. */
-void ar_rank_files_tell_newer(const char *path, const char *command);
-
 /* Reads FILE, or where there is none all FILE.rankN, for a subcommand.  An enum ar_exit, having
  * said why it failed: not to be read, line N is not what ALLREDUCE_STATS writes, or the files are
  * of several runs. */
 int ar_run_read(struct ar_read_run *run, const char *command, const char *path);
 void ar_run_fini(struct ar_read_run *run);
+
+/* The text of that name in an object of JSON, clean; empty where there is none. */
+struct json_t;
+void ar_json_text(char *text, size_t room, const struct json_t *object, const char *name);
 
 /* What made the calls of a row last. */
 enum ar_cause {

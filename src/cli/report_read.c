@@ -1,15 +1,16 @@
 /* Reads what ALLREDUCE_STATS wrote. */
-#include <config.h>
+#include <config.h> /* _GNU_SOURCE */
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/json_text.h"
 #include "cli/report.h"
 #include "config/input.h"
 
@@ -21,6 +22,14 @@ complain(const struct ar_read_run *run, const char *path, int line, const char *
     else
         fprintf(stderr, "allreduce %s: %s: %s\n", run->command_name, path, what);
     return AR_EXIT_FAILED;
+}
+
+void
+ar_json_text(char *text, size_t room, const json_t *object, const char *name)
+{
+    const char *const value = json_string_value(json_object_get(object, name));
+    snprintf(text, room, "%s", value ? value : "");
+    ar_name_clean(text);
 }
 
 /* --- one line --- */
@@ -78,16 +87,23 @@ place_of(const json_t *in_place)
                                       : AR_OUT_OF_PLACE;
 }
 
+/* AR_ENTRIES for any other. */
+static enum ar_entry
+entry_of(const char *name)
+{
+    int entry = 0;
+    while (entry < AR_ENTRIES && strcmp(name, ar_entry_names[entry]) != 0)
+        entry++;
+    return (enum ar_entry)entry;
+}
+
 static bool
 take_key(struct ar_row_key *key, struct line *line)
 {
     const char *const call = json_string_value(json_object_get(line->object, "call"));
-    int entry = 0;
-    while (call && entry < AR_ENTRIES && strcmp(call, ar_entry_names[entry]) != 0)
-        entry++;
-    if (!call || entry == AR_ENTRIES)
+    key->entry = call ? entry_of(call) : AR_ENTRIES;
+    if (key->entry == AR_ENTRIES)
         return false;
-    key->entry = (enum ar_entry)entry;
     key->nranks = number_of_ranks(line, "comm_size");
     key->nodes = number_of_ranks(line, "nodes");
     key->bin = ar_size_bin(number(line, "bytes_from"));
@@ -213,12 +229,9 @@ take_site(struct ar_site_rows *rows, struct line *line)
     const char *const entry = json_string_value(json_object_get(line->object, "entry"));
     struct ar_site_row row = {.site = {.offset = number(line, "offset")}};
     const size_t before = rows->n;
-    int i = 0;
-    while (entry && i < AR_ENTRIES && strcmp(entry, ar_entry_names[i]) != 0)
-        i++;
     if (!entry || !is_known(line, "calls"))
         return IS_WRONG;
-    row.site.entry = (enum ar_entry)i;
+    row.site.entry = entry_of(entry);
     ar_json_text(row.site.module, sizeof row.site.module, line->object, "module");
     ar_json_text(row.site.build_id, sizeof row.site.build_id, line->object, "build_id");
     row.calls = number(line, "calls");
@@ -290,6 +303,113 @@ take_line(struct ar_read_run *run, struct ar_table *table, const char *path, int
                                            : what);
 }
 
+/* --- files of single ranks --- */
+
+/* What the first line of a file tells of its run.  False where the line cannot be read, which is
+ * told when the whole file is. */
+static bool
+read_head(struct ar_read_run *head, const char *path)
+{
+    struct ar_table table = {0};
+    FILE *const file = ar_input_open(path);
+    char *const text = file ? malloc(AR_INPUT_MAX) : NULL;
+    const char *why;
+    json_error_t error;
+    struct line line = {
+        .object = text && ar_input_line(text, file, &why) ? json_loads(text, 0, &error) : NULL};
+    *head = (struct ar_read_run){0};
+    const bool is_read = line.object && take_head(head, &table, &line) == TAKEN;
+    json_decref((json_t *)line.object);
+    free(text);
+    if (file)
+        fclose(file);
+    return is_read;
+}
+
+/* Did both run for a moment?  False where it is not certain: the ends are known to a second. */
+static bool
+were_together(const struct ar_read_run *a, const struct ar_read_run *b)
+{
+    const struct ar_read_run *const heads[] = {a, b};
+    double begin[2], end[2];
+    for (int i = 0; i < 2; i++) {
+        struct tm tm = {.tm_isdst = -1};
+        if (!strptime(heads[i]->when, "%Y-%m-%d %H:%M:%S", &tm))
+            return false;
+        end[i] = (double)mktime(&tm);
+        begin[i] = end[i] + 1 - (double)heads[i]->elapsed_ns * 1e-9;
+    }
+    return begin[0] <= end[1] && begin[1] <= end[0];
+}
+
+/* One run may have several programs or arguments, and then all of them run at the same time. */
+static bool
+are_of_one_run(const struct ar_read_run *a, const struct ar_read_run *b)
+{
+    if (a->world && b->world && a->world != b->world)
+        return false;
+    return (strcmp(a->program, b->program) == 0 && strcmp(a->command, b->command) == 0) ||
+           were_together(a, b);
+}
+
+static void
+print_head(const struct ar_read_run *head)
+{
+    fprintf(stderr, "%s", *head->command ? head->command : head->program);
+    if (head->world)
+        fprintf(stderr, " on %d ranks", head->world);
+    fprintf(stderr, " (%s)", head->when);
+}
+
+/* Are these files of one run?  An enum ar_exit; AR_EXIT_FAILED, having named those that are of
+ * another run than the first: another number of ranks, or another program or command line at
+ * another time.  Files that cannot be read are passed over. */
+static int
+check_rank_files(const glob_t *found, const char *command)
+{
+    struct ar_read_run first, other;
+    int nothers = 0;
+    if (found->gl_pathc == 0 || !read_head(&first, found->gl_pathv[0]))
+        return AR_EXIT_DONE;
+    for (size_t i = 1; i < found->gl_pathc; i++) {
+        if (!read_head(&other, found->gl_pathv[i]) || are_of_one_run(&first, &other))
+            continue;
+        fprintf(stderr, "allreduce %s: %s is of another run than %s: ", command, found->gl_pathv[i],
+                found->gl_pathv[0]);
+        print_head(&other);
+        fprintf(stderr, ", and not ");
+        print_head(&first);
+        fputc('\n', stderr);
+        nothers++;
+    }
+    if (nothers == 0)
+        return AR_EXIT_DONE;
+    fprintf(stderr, "allreduce %s: remove the files of the older run, or name one file\n", command);
+    return AR_EXIT_FAILED;
+}
+
+/* Says so if a FILE.rankN is newer than FILE. */
+static void
+tell_newer_rank_files(const char *path, const char *command)
+{
+    struct stat of_all, of_rank;
+    glob_t found;
+    if (stat(path, &of_all) || ar_rank_files_find(&found, path))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (stat(found.gl_pathv[i], &of_rank) == 0 &&
+            (of_rank.st_mtim.tv_sec > of_all.st_mtim.tv_sec ||
+             (of_rank.st_mtim.tv_sec == of_all.st_mtim.tv_sec &&
+              of_rank.st_mtim.tv_nsec > of_all.st_mtim.tv_nsec))) {
+            fprintf(stderr,
+                    "allreduce %s: %s is newer than %s, which is shown: to see what single ranks "
+                    "wrote later, name such a file, or remove %s\n",
+                    command, found.gl_pathv[i], path, path);
+            break;
+        }
+    globfree(&found);
+}
+
 /* --- files --- */
 
 static int
@@ -322,12 +442,12 @@ ar_run_read(struct ar_read_run *run, const char *command, const char *path)
     int status = AR_EXIT_DONE;
     *run = (struct ar_read_run){.path = path, .command_name = command};
     if (access(path, F_OK) && ar_rank_files_find(&found, path) == 0) {
-        status = ar_rank_files_check(&found, command);
+        status = check_rank_files(&found, command);
         for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
             status = take_file(run, found.gl_pathv[i]);
         globfree(&found);
     } else {
-        ar_rank_files_tell_newer(path, command);
+        tell_newer_rank_files(path, command);
         status = take_file(run, path);
     }
     ar_table_sort(&run->table);

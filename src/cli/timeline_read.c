@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/json_text.h"
 #include "cli/read_timeline.h"
+#include "cli/report.h"
 #include "config/input.h"
 
 /* The file while it is read. */
