@@ -1,6 +1,6 @@
 #include "report/json.h"
 
-#include <stdbool.h>
+#include <stdarg.h>
 
 /* How many bytes beyond ASCII begin the text that are one character of UTF-8; 0: none. */
 static int
@@ -38,4 +38,46 @@ ar_json_string(FILE *to, const char *text)
             fputc(c, to);
     }
     fputc('"', to);
+}
+
+static void
+begin_value(struct ar_json *json, const char *name)
+{
+    if (json->is_next)
+        fputs(",", json->to);
+    if (name)
+        fprintf(json->to, "\"%s\":", name);
+    json->is_next = true;
+}
+
+void
+ar_json_begin(struct ar_json *json, const char *name, char bracket)
+{
+    begin_value(json, name);
+    fputc(bracket, json->to);
+    json->is_next = false;
+}
+
+void
+ar_json_end(struct ar_json *json, char bracket)
+{
+    fputc(bracket, json->to);
+    json->is_next = true;
+}
+
+void
+ar_json_put_text(struct ar_json *json, const char *name, const char *text)
+{
+    begin_value(json, name);
+    ar_json_string(json->to, text);
+}
+
+void
+ar_json_put(struct ar_json *json, const char *name, const char *format, ...)
+{
+    va_list args;
+    begin_value(json, name);
+    va_start(args, format);
+    vfprintf(json->to, format, args);
+    va_end(args);
 }

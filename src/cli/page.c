@@ -1,0 +1,131 @@
+#include <config.h>
+
+#include "cli/page.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/html.h"
+#include "config/output.h"
+#include "page_files.h" /* made from src/page */
+
+/* What stands in the place of a mark of page.html. */
+struct filling {
+    const char *mark;
+    const char *text;
+    void (*put)(FILE *to, const char *text);
+};
+
+static const char *
+file_of(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(page_files[i].name, name) != 0)
+        i++;
+    return page_files[i].text;
+}
+
+static void
+put_file(FILE *to, const char *text)
+{
+    fputs(text, to);
+}
+
+static void
+put_text(FILE *to, const char *text)
+{
+    ar_html_escape(to, text, strlen(text));
+}
+
+/* JSON inside a page: what could end the script element is in strings alone, where an escape stands
+ * for the same letter. */
+static void
+put_document(FILE *to, const char *text)
+{
+    static const struct {
+        const char *letter, *escaped;
+    } escapes[] = {{"<", "\\u003c"},
+                   {">", "\\u003e"},
+                   {"&", "\\u0026"},
+                   {"\u2028", "\\u2028"},
+                   {"\u2029", "\\u2029"}};
+    const size_t n = sizeof escapes / sizeof *escapes;
+    while (*text) {
+        size_t i = 0;
+        while (i < n && strncmp(text, escapes[i].letter, strlen(escapes[i].letter)) != 0)
+            i++;
+        if (i < n)
+            fputs(escapes[i].escaped, to);
+        else
+            fputc(*text, to);
+        text += i < n ? strlen(escapes[i].letter) : 1;
+    }
+}
+
+/* What print prints on stdout, to be freed; NULL, having said why, if it fails. */
+static char *
+take_output(ar_page_print *print, const void *what)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *const before = stdout, *const memory = open_memstream(&text, &length);
+    int status = AR_EXIT_FAILED;
+    bool is_whole = false;
+    if (memory) {
+        stdout = memory;
+        status = print(what);
+        stdout = before;
+        is_whole = fclose(memory) == 0;
+    }
+    if (is_whole && status == AR_EXIT_DONE)
+        return text;
+    if (!is_whole)
+        fprintf(stderr, "allreduce: out of memory\n");
+    free(text);
+    return NULL;
+}
+
+/* Puts page.html, which has a name between two '@' wherever something is to be filled in. */
+static void
+fill(FILE *to, const struct filling *fillings)
+{
+    const char *at = file_of("page.html");
+    for (size_t length; length = strcspn(at, "@"), at[length]; at = strchr(at, '@') + 1) {
+        const struct filling *filling = fillings;
+        fwrite(at, 1, length, to);
+        at += length + 1;
+        while (strncmp(at, filling->mark, strlen(filling->mark)) != 0)
+            filling++;
+        filling->put(to, filling->text);
+    }
+    fputs(at, to);
+}
+
+int
+ar_page_write(const char *path, const char *script, ar_page_print *text, ar_page_print *document,
+              const void *what)
+{
+    struct ar_output output;
+    char *const printed = take_output(text, what);
+    char *const json = printed ? take_output(document, what) : NULL;
+    int status = AR_EXIT_FAILED;
+    const struct filling fillings[] = {{"style@", file_of("page.css"), put_file},
+                                       {"text@", printed, put_text},
+                                       {"document@", json, put_document},
+                                       {"shared@", file_of("page.js"), put_file},
+                                       {"script@", file_of(script), put_file}};
+    int error = json ? ar_output_begin(&output, path) : 0;
+    if (json && !error) {
+        fill(output.file, fillings);
+        error = ar_output_end(&output);
+        status = error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    }
+    if (error)
+        fprintf(stderr, "allreduce: cannot write %s: %s\n", path, strerror(error));
+    free(printed);
+    free(json);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* A page of HTML in one file, which needs nothing from the network: a document of JSON, which the
+ * style and the scripts of src/page draw in a browser, and a text for readers without scripts. */
+#ifndef AR_PAGE_H
+#define AR_PAGE_H
+
+/* What prints a part of a page on stdout, from what it is given.  An enum ar_exit, having said why
+ * it failed. */
+typedef int ar_page_print(const void *what);
+
+/* Writes the page into path: the text, and the document that is drawn by this script of src/page.
+ * An enum ar_exit, having said why it failed; then there is no page. */
+int ar_page_write(const char *path, const char *script, ar_page_print *text,
+                  ar_page_print *document, const void *what);
+
+#endif
