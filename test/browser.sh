@@ -7,6 +7,7 @@ need_browser() {
     for browser in chromium-headless-shell chromium chromium-browser google-chrome; do
         command -v "$browser" >/dev/null 2>&1 && return
     done
+    browser=
     echo "no chromium found (Debian package chromium-headless-shell)"
     return 1
 }
@@ -50,4 +51,9 @@ in_page() {
     done
     sed -n -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\&/g' -e 's/^answer: //p' "$scratch/in_page.out" | grep . ||
         sed 's/^/Chromium: /' "$scratch/browser.log"
+}
+
+# page_has FILE TEXT: a reader sees that text, in which every gap is one blank; true where need_browser found none.
+page_has() {
+    [ -z "${browser:-}" ] || in_page "$1" 1200 'return document.body.innerText.replace(/\s+/g, " ")' | grep -q -F -e "$2"
 }

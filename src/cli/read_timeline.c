@@ -4,6 +4,7 @@
 
 #include "cli/read_timeline.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -475,11 +476,11 @@ print_calls(const struct ar_read_trace_view *v)
 }
 
 static void
-print_rows(const struct ar_read_trace_view *v)
+print_rows(const struct ar_read_trace_view *v, int most)
 {
     printf("\n%6s %10s %10s %10s %10s %10s  %s\n", "rank", "came us", "set-up", "waiting", "work",
            "left us", "waited longest for");
-    for (int i = 0; i < v->call->nparts; i++) {
+    for (int i = 0; i < v->call->nparts && i < most; i++) {
         const struct ar_read_trace_row *const row = &v->rows[i];
         const double us_of[] = {row->begin - v->call->begin, row->setup, row->waiting, row->work,
                                 row->end - v->call->begin};
@@ -493,10 +494,12 @@ print_rows(const struct ar_read_trace_view *v)
         else
             printf("  -\n");
     }
+    if (most < v->call->nparts)
+        printf("The first %d of %d ranks\n", most, v->call->nparts);
 }
 
-static void
-print_view(const struct ar_read_trace_view *v)
+void
+ar_read_trace_print(const struct ar_read_trace_view *v, int rows_most)
 {
     const struct ar_read_trace *const t = v->timeline;
     const struct ar_read_trace_call *const call = v->call;
@@ -512,7 +515,7 @@ print_view(const struct ar_read_trace_view *v)
     printf("%s\n", ar_read_trace_model(v, text, sizeof text));
     if (*ar_read_trace_caution(v, text, sizeof text))
         printf("%s\n", text);
-    print_rows(v);
+    print_rows(v, rows_most);
     print_calls(v);
 }
 
@@ -546,7 +549,7 @@ show(struct ar_read_trace_view *v, const struct ar_machine *machine, const char 
     int status = predict(v, machine);
     if (status != AR_EXIT_DONE)
         return status;
-    print_view(v);
+    ar_read_trace_print(v, INT_MAX);
     if (html)
         status = ar_read_trace_write_html(html, v);
     return fflush(stdout) == 0 ? status : AR_EXIT_FAILED;

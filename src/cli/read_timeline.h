@@ -149,7 +149,10 @@ size_t ar_read_trace_longest(const struct ar_read_trace *timeline, size_t *numbe
  * machine is a machine file, or NULL.  An enum ar_exit. */
 int ar_report_timeline(const char *path, long number, const char *machine, const char *html);
 
-/* An enum ar_exit. */
+/* Prints the call, of its ranks no more than rows_most. */
+void ar_read_trace_print(const struct ar_read_trace_view *view, int rows_most);
+
+/* Writes a page of the call into path.  An enum ar_exit, having said why it failed. */
 int ar_read_trace_write_html(const char *path, const struct ar_read_trace_view *view);
 
 #endif

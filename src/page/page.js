@@ -13,6 +13,34 @@ const html = (name, values = {}, ...inside) => make('1999/xhtml', name, values, 
 const svg = (name, values = {}, ...inside) => make('2000/svg', name, values, inside);
 const write = (kind, x, y, text) => svg('text', {class: kind, x, y}, text);
 
+// --- numbers as people read them, like those of src/select/number.h: null or NaN is not known ---
+
+const plural = n => n == 1 ? '' : 's';
+const is_known = x => Number.isFinite(x);
+
+// Three digits that count.
+const number = x => {
+    const size = Math.abs(x);
+    let digits = 0;
+    if (!is_known(x))
+        return '-';
+    for (let limit = 99.95; size > 0 && size < limit && digits < 6; limit /= 10)
+        digits++;
+    return size > 0 && size < 9.995e-5 ? x.toExponential(2) :
+        size < 999.5 ? x.toFixed(digits) : (+x.toPrecision(3)).toFixed(0);
+};
+// units: [size, name] of each, the smallest first
+const in_units = (x, units) => {
+    const [size, name] = units.find(([size]) => Math.abs(x) < 999.5 * size) ?? units.at(-1);
+    return is_known(x) ? `${number(x / size)} ${name}` : '-';
+};
+const time = ns => Math.abs(ns ?? NaN) < .0005 ? '0 us' : in_units(ns, [[1, 'ns'], [1e3, 'us'], [1e6, 'ms'], [1e9, 's']]);
+// Of the message: an exact number.
+const size = bytes => {
+    const unit = [5, 4, 3, 2, 1].find(power => bytes > 0 && bytes % 1024 ** power == 0) ?? 0;
+    return bytes / 1024 ** unit + ['', 'K', 'M', 'G', 'T', 'P'][unit];
+};
+
 // --- the parts of a page, from top to bottom ---
 
 const put = (...elements) => document.body.append(...elements);

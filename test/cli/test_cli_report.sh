@@ -2,6 +2,9 @@
 # allreduce report: what a run's statistics say, of one run, of its ranks' files, of two runs.
 # shellcheck source=test/cli/common.sh
 . "${srcdir:-.}/test/cli/common.sh"
+# shellcheck source=test/browser.sh
+. "${srcdir:-.}/test/browser.sh"
+need_browser || echo "what pages show is not looked at"
 
 [ "${HAVE_JANSSON:-yes}" = yes ] || {
     echo "built without jansson, which allreduce report needs"
@@ -396,7 +399,7 @@ awk 'BEGIN {
 }' >"$scratch/large.json"
 allreduce report --timeline "$scratch/large.json" --html "$scratch/large.html" >"$scratch/out" 2>&1 || fail "16 ranks: $(cat "$scratch/out")"
 [ "$(wc -c <"$scratch/large.html")" -le 200000 ] || fail "16 ranks: a page of $(wc -c <"$scratch/large.html") bytes"
-grep -q 'messages and flags, only those that took longer' "$scratch/large.html" || fail "16 ranks: the page does not say what it leaves out"
+page_has "$scratch/large.html" 'messages and flags, only those that took longer' || fail "16 ranks: the page does not say what it leaves out"
 refuse '\-\-call: .*timeline.json has calls 1 to 2, but no call 3$' 2 timeline --call 3
 refuse "call must be a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
 refuse '\-\-timeline takes its own file' 2 timeline "$scratch/a.jsonl"
