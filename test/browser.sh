@@ -53,7 +53,23 @@ in_page() {
         sed 's/^/Chromium: /' "$scratch/browser.log"
 }
 
-# page_has FILE TEXT: a reader sees that text, in which every gap is one blank; true where need_browser found none.
+# page_text FILE: what a reader sees, in one line, with one blank for every gap.
+page_text() {
+    in_page "$1" 1200 'return document.body.innerText.replace(/\s+/g, " ")'
+}
+
+# page_has FILE TEXT...: whether a reader sees these texts; true where need_browser found no browser.  Says what is missing.
 page_has() {
-    [ -z "${browser:-}" ] || in_page "$1" 1200 'return document.body.innerText.replace(/\s+/g, " ")' | grep -q -F -e "$2"
+    [ -n "${browser:-}" ] || return 0
+    shown=$(page_text "$1")
+    shift
+    for text; do
+        case $shown in
+        *"$text"*) ;;
+        *)
+            echo "no '$text' in a page: $shown"
+            return 1
+            ;;
+        esac
+    done
 }

@@ -157,7 +157,8 @@ void ar_report_print_alarms(const struct ar_table *table);
 
 void ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n);
 
-/* n is 1 or 2; pairs only for 2; all as for the alarms.  An enum ar_exit. */
+/* Writes a page into path.  n is 1 or 2; pairs only for 2; all as for the alarms.  An enum ar_exit,
+ * having said why it failed. */
 int ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
                          const struct ar_pair *pairs, size_t npairs, const struct ar_table *all);
 

@@ -3,6 +3,9 @@
 # where it has none.
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
+# shellcheck source=test/browser.sh
+. "${srcdir:-.}/test/browser.sh"
+need_browser || echo "what pages show is not looked at"
 
 [ "$HAVE_JANSSON" = yes ] || {
     echo "built without jansson, which allreduce report needs"
@@ -95,7 +98,7 @@ expect_lines() {
 expect_none() {
     expect "no lines of $scratch/$1: $2"
     ! grep "$1+0x.*:[0-9]" out || fail "$title: a line of $1"
-    grep -q -F "no lines of $scratch/$1: $2" page.html || fail "$title: the page does not tell why"
+    page_has page.html "no lines of $scratch/$1: $2" || fail "$title: the page does not tell why"
 }
 
 title="position-independent"
@@ -106,7 +109,7 @@ if [ "$HAVE_LIBDW" = no ]; then
     exit $failed
 fi
 expect_lines
-sed "s/<wbr>//g" page.html | grep -q -F "$(line part.c part) (call_in_part)" || fail "$title: the page has no line"
+page_has page.html "$(line part.c part) (call_in_part)" || fail "$title: the page has no line"
 
 title="the debug information in a file of its own"
 objcopy --only-keep-debug libpart.so libpart.debug && objcopy --strip-all --add-gnu-debuglink=libpart.debug libpart.so || exit 99
