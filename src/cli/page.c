@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/html.h"
 #include "config/output.h"
 #include "page_files.h" /* made from src/page */
 
@@ -26,6 +25,22 @@ file_of(const char *name)
     while (strcmp(page_files[i].name, name) != 0)
         i++;
     return page_files[i].text;
+}
+
+void
+ar_html_escape(FILE *to, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '&')
+            fputs("&amp;", to);
+        else if (text[i] == '<')
+            fputs("&lt;", to);
+        else if (text[i] == '>')
+            fputs("&gt;", to);
+        else if (text[i] == '"')
+            fputs("&quot;", to);
+        else
+            fputc((unsigned char)text[i] < ' ' && text[i] != '\n' ? ' ' : text[i], to);
 }
 
 static void

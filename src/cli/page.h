@@ -3,6 +3,12 @@
 #ifndef AR_PAGE_H
 #define AR_PAGE_H
 
+#include <stddef.h>
+#include <stdio.h>
+
+/* Letters of text, with those escaped that mean something to HTML or XML. */
+void ar_html_escape(FILE *to, const char *text, size_t length);
+
 /* What prints a part of a page on stdout, from what it is given.  An enum ar_exit, having said why
  * it failed. */
 typedef int ar_page_print(const void *what);

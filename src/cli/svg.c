@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/html.h"
+#include "cli/page.h"
 #include "schedule/figure.h"
 
 #define LEFT         64  /* of the first column */

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/html.h"
 #include "cli/sizes.h"
 #include "helper/measurement.h"
 #include "report/columns.h"

@@ -165,8 +165,10 @@ const put_plot = (title, y_title, caption, all) => {
 
 // --- what is wider than its place shows that it goes on ---
 
-addEventListener('load', () => document.querySelectorAll('pre, figure, .wide').forEach(place => {
+const watch_width = place => {
     const look = () => place.classList.toggle('more', place.scrollLeft + place.clientWidth < place.scrollWidth - 1);
     place.onscroll = look;
     new ResizeObserver(look).observe(place);
-}));
+    look();
+};
+addEventListener('load', () => document.querySelectorAll('pre, figure, .wide').forEach(watch_width));

@@ -21,6 +21,53 @@ expect() {
     [ "$answer" = "$1" ] || fail "${2##*/} at $3 pixels: '$answer', not '$1': $4"
 }
 
+# --- what pages share: numbers as the program itself prints them, names as text, and plots ---
+
+./allreduce explain ring -n 2 --html "$scratch/shared.html" >/dev/null || fail "explain: exit $?"
+expect '0, 1.00, 12.3, 100, 0.0123, 1230, 1.00e-5, -, -; 0 us, 1.00 ns, 999 us, 1.00 ms, 1200 s, -; 8, 12, 1K, 3K, 1M; 8, 1.5K, 977K, 1M; 24.0 kB/s, 1.23 GB/s, -; 36, 0, 3700, -' \
+    "$scratch/shared.html" 500 "return [[[0, 1, 12.34, 99.96, .01234, 1234, 1e-5, NaN, null], number], [[.0001, 1, 999e3, 999.6e3, 1.2e12, null], time],
+        [[8, 12, 1024, 3072, 1048576], size], [[8, 1536, 1e6, 1048576], bytes], [[24e-6, 1.234, null], rate],
+        [[.3612, .001, 36.99, NaN], percent]].map(([values, print]) => values.map(print).join(', ')).join('; ')"
+expect 'true, true, 0, true, over: 100.0%, under: 0.0%, true' "$scratch/shared.html" 500 "
+    const name = '\$x @a {^2} <b>&amp;</b> <' + '/script> c', last = what => [...document.querySelectorAll(what)].pop();
+    put_title(name);
+    put_table([1], [['~a', () => ({text: name, note: name})], ['>b', () => ({text: 'x', share: 7})], ['c', () => ({text: 'x', share: -1, alarm: true})]]);
+    put_plot(name, 'us', name, [8, 1024, 1048576].map(bytes => ({line: name, bytes, y: bytes})));
+    const cells = [...last('tbody').rows[0].cells], texts = [...last('figure').querySelectorAll('text')].map(text => text.textContent);
+    return [document.title == name, cells[0].textContent == name + name, document.querySelectorAll('b').length,
+        texts.filter(text => text == name).length == 2 && texts.includes('8K') && last('figcaption').textContent == name,
+        'over: ' + cells[1].style.getPropertyValue('--share'), 'under: ' + cells[2].style.getPropertyValue('--share'),
+        cells[2].className == 'bar alarm'].join(', ')"
+# A point is on its lines of the grid, and the points of a line are joined from left to right.  Points that cannot be shown are
+# left out, with their line if it has no other, and with the plot if it has no other.
+expect 'true, true, true; 3 marks, a,bound, dashed: 1; nothing; one: 2, finite' "$scratch/shared.html" 500 "
+    const last = what => [...document.querySelectorAll('figure:last-of-type ' + what)], said = [];
+    const draw = points => put_plot('', 'us', '', points.map(([line, bytes, y]) => ({line, bytes, y, is_dashed: line == 'bound'})));
+    draw([['a', 64, 100], ['a', 8, 1]]);
+    const [x, y, u, v] = last('.line')[0].getAttribute('d').match(/[0-9.]+/g).map(Number);
+    const [column] = last('.grid')[0].getAttribute('d').match(/[0-9.]+/g).map(Number);
+    const row = last('text').find(text => text.textContent == '100').getAttribute('y') - 4;
+    said.push([x < u && y > v, Math.abs(column - x) < .11, Math.abs(row - v) < .11].join(', '));
+    draw([['a', 8, 0], ['a', 16, NaN], ['a', 32, 3], ['b', 8, 0], ['b', 16, -Infinity], ['a', 64, 4], ['bound', 8, 1], ['bound', 16, 1]]);
+    const lines = last('text').map(text => text.textContent).filter(text => ['a', 'b', 'bound'].includes(text));
+    said.push([last('.mark').length + ' marks', lines, 'dashed: ' + last('[stroke-dasharray]').length].join(', '));
+    const before = document.querySelectorAll('figure').length;
+    draw([['none', 8, 0]]);
+    said.push(document.querySelectorAll('figure').length == before ? 'nothing' : 'something');
+    draw([['one', 12, 1]]);
+    said.push('one: ' + last('.mark').length + ', ' + (/NaN|Infinity/.test(last('svg')[0].outerHTML) ? 'not finite' : 'finite'));
+    return said.join('; ')"
+# What is wider than its place fades out at that edge, until its end is reached.
+expect 'true, false' "$scratch/shared.html" 500 "
+    const wide = document.createElement('pre');
+    document.body.append(wide);
+    wide.textContent = 'x'.repeat(1000);
+    watch_width(wide);
+    const said = [wide.classList.contains('more')];
+    wide.scrollLeft = 1e6;
+    wide.onscroll();
+    return said.concat(wide.classList.contains('more')).join(', ')"
+
 # --- the report ---
 
 # row BYTES RAN: of 4 ranks, with names as long as they come

@@ -266,9 +266,16 @@ assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["r
 fi
 
 expect_ok "HTML" bench 2 --algo=ring --sizes=8,64K --place=both --html "$scratch/page.html"
-[ "$(grep -c '<svg' "$scratch/page.html")" -eq 6 ] || fail "HTML: other than six plots"
-grep -q 'mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" ||
-    fail "HTML: no command"
+if need_browser; then
+    # In each place: six plots, of native, reduce and broadcast, ring, exchange and (one of three) the bound; two sizes.
+    answer=$(in_page "$scratch/page.html" 1200 "
+        const n = what => document.querySelectorAll(what).length, rows = i => document.querySelectorAll('tbody')[i].rows.length;
+        return [n('figure svg'), n('path.line'), n('path.mark'), n('table'), rows(0), rows(1), rows(2), rows(3),
+            /^mpiexec -n 2 allreduce bench .*--algo=ring/.test(document.querySelector('pre').textContent)].join()")
+    [ "$answer" = 6,26,54,4,2,8,2,8,true ] || fail "HTML: in the browser '$answer'"
+    page_has "$scratch/page.html" 'Every algorithm was timed in turn in each of 2 batches.' || fail "HTML: no preface"
+fi
+grep -q '^<pre>mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" || fail "HTML: no command without scripts"
 ! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
 launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
     --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
