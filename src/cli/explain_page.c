@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/page.h"
 #include "report/json.h"
@@ -19,14 +18,14 @@ struct shown {
 };
 
 /* All but the picture. */
-static int
+static bool
 print_text(const void *what)
 {
     const struct ar_svg_text *const text = ((const struct shown *)what)->text;
     printf("%s\n", text->title);
     for (int i = 0; i < text->n; i++)
         printf("%s\n", text->notes[i]);
-    return AR_EXIT_DONE;
+    return true;
 }
 
 /* What arrives in a round: [from, to, is it combined, blocks]. */
@@ -120,7 +119,7 @@ put_texts(struct ar_json *json, const struct ar_svg_text *text)
     ar_json_end(json, ']');
 }
 
-static int
+static bool
 print_document(const void *what)
 {
     const struct shown *const shown = what;
@@ -138,9 +137,7 @@ print_document(const void *what)
     }
     ar_json_end(&json, '}');
     ar_figure_fini(&figure);
-    if (error)
-        fprintf(stderr, "allreduce explain: out of memory\n");
-    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    return !error;
 }
 
 int

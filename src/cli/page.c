@@ -60,45 +60,33 @@ put_text(FILE *to, const char *text)
 static void
 put_document(FILE *to, const char *text)
 {
-    static const struct {
-        const char *letter, *escaped;
-    } escapes[] = {{"<", "\\u003c"},
-                   {">", "\\u003e"},
-                   {"&", "\\u0026"},
-                   {"\u2028", "\\u2028"},
-                   {"\u2029", "\\u2029"}};
-    const size_t n = sizeof escapes / sizeof *escapes;
-    while (*text) {
-        size_t i = 0;
-        while (i < n && strncmp(text, escapes[i].letter, strlen(escapes[i].letter)) != 0)
-            i++;
-        if (i < n)
-            fputs(escapes[i].escaped, to);
+    for (; *text; text++) {
+        const bool is_line = strncmp(text, "\u2028", 3) == 0,
+                   is_part = strncmp(text, "\u2029", 3) == 0;
+        if (strchr("<>&", *text))
+            fprintf(to, "\\u%04x", (unsigned)*text);
+        else if (is_line || is_part)
+            fputs(is_line ? "\\u2028" : "\\u2029", to);
         else
             fputc(*text, to);
-        text += i < n ? strlen(escapes[i].letter) : 1;
+        text += is_line || is_part ? 2 : 0;
     }
 }
 
-/* What print prints on stdout, to be freed; NULL, having said why, if it fails. */
+/* What print prints on stdout, to be freed; NULL without memory. */
 static char *
 take_output(ar_page_print *print, const void *what)
 {
     char *text = NULL;
     size_t length;
     FILE *const before = stdout, *const memory = open_memstream(&text, &length);
-    int status = AR_EXIT_FAILED;
-    bool is_whole = false;
-    if (memory) {
-        stdout = memory;
-        status = print(what);
-        stdout = before;
-        is_whole = fclose(memory) == 0;
-    }
-    if (is_whole && status == AR_EXIT_DONE)
+    if (!memory)
+        return NULL;
+    stdout = memory;
+    const bool is_done = print(what);
+    stdout = before;
+    if (fclose(memory) == 0 && is_done)
         return text;
-    if (!is_whole)
-        fprintf(stderr, "allreduce: out of memory\n");
     free(text);
     return NULL;
 }
@@ -126,21 +114,19 @@ ar_page_write(const char *path, const char *script, ar_page_print *text, ar_page
     struct ar_output output;
     char *const printed = take_output(text, what);
     char *const json = printed ? take_output(document, what) : NULL;
-    int status = AR_EXIT_FAILED;
     const struct filling fillings[] = {{"style@", file_of("page.css"), put_file},
                                        {"text@", printed, put_text},
                                        {"document@", json, put_document},
                                        {"shared@", file_of("page.js"), put_file},
                                        {"script@", file_of(script), put_file}};
-    int error = json ? ar_output_begin(&output, path) : 0;
-    if (json && !error) {
+    int error = json ? ar_output_begin(&output, path) : ENOMEM;
+    if (!error) {
         fill(output.file, fillings);
         error = ar_output_end(&output);
-        status = error ? AR_EXIT_FAILED : AR_EXIT_DONE;
     }
     if (error)
         fprintf(stderr, "allreduce: cannot write %s: %s\n", path, strerror(error));
     free(printed);
     free(json);
-    return status;
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }

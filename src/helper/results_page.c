@@ -15,16 +15,16 @@ struct shown {
     const char *command;
 };
 
-static int
+static bool
 print_text(const void *what)
 {
     const struct shown *const shown = what;
     printf("%s\n", shown->command);
     ar_results_print_text(shown->results, 0);
-    return AR_EXIT_DONE;
+    return true;
 }
 
-static int
+static bool
 print_document(const void *what)
 {
     const struct shown *const shown = what;
@@ -41,9 +41,9 @@ print_document(const void *what)
     ar_json_put(&json, "spread_wide", "%g", AR_SPREAD_WIDE);
     ar_json_put(&json, "interval_least", "%d", AR_INTERVAL_LEAST);
     ar_json_put(&json, "bench", " "); /* the value: */
-    const int status = ar_results_print_json(results);
+    const bool is_done = ar_results_print_json(results) == AR_EXIT_DONE;
     ar_json_end(&json, '}');
-    return status;
+    return is_done;
 }
 
 int

@@ -33,14 +33,14 @@ taken(const char *path)
     return text;
 }
 
-static int
+static bool
 print_hostile_text(const void *what)
 {
     printf("<b>%s & \"c\"\n", (const char *)what);
-    return AR_EXIT_DONE;
+    return true;
 }
 
-static int
+static bool
 print_hostile_document(const void *what)
 {
     struct ar_json json = {.to = stdout};
@@ -54,14 +54,14 @@ print_hostile_document(const void *what)
     ar_json_end(&json, ']');
     ar_json_put_text(&json, "c", "\"\\");
     ar_json_end(&json, '}');
-    return AR_EXIT_DONE;
+    return true;
 }
 
-static int
+static bool
 fail_to_print(const void *what)
 {
     printf("%s", (const char *)what);
-    return AR_EXIT_FAILED;
+    return false;
 }
 
 static void
