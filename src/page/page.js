@@ -107,7 +107,7 @@ const edges_of = (values, narrow, below, above) => {
 };
 const line_below = value => {
     const power = 10 ** Math.floor(Math.log10(value));
-    return [5, 2, 1].find(digit => value >= digit * power) * power;
+    return ([5, 2].find(digit => value >= digit * power) ?? 1) * power;
 };
 // Sizes at powers of two, ten at most.
 const sizes_between = ([least, most]) => {
@@ -136,12 +136,14 @@ const put_plot = (title, y_title, caption, all) => {
     const y_edges = edges_of(points.map(({y}) => y), 10, line_below, y => 1 / line_below(1 / y));
     const x_of = make_scale(x_edges, left, right), y_of = make_scale(y_edges, bottom, top);
     const at = ({bytes, y}) => `${x_of(bytes).toFixed(1)} ${y_of(y).toFixed(1)}`;
-    const grid = [
-        ...sizes_between(x_edges).flatMap(value => [svg('path', {class: 'grid', d: `M${x_of(value).toFixed(1)} ${top}V${bottom}`}),
-            write('middle', x_of(value).toFixed(1), bottom + 18, size(value))]),
-        ...lines_between(y_edges).flatMap(value => [svg('path', {class: 'grid', d: `M${left} ${y_of(value).toFixed(1)}H${right}`}),
-            write('end', left - 8, (y_of(value) + 4).toFixed(1), value)]),
-    ];
+    const draw_column = value => {
+        const x = x_of(value).toFixed(1);
+        return [svg('path', {class: 'grid', d: `M${x} ${top}V${bottom}`}), write('middle', x, bottom + 18, size(value))];
+    };
+    const draw_row = value => {
+        const y = y_of(value);
+        return [svg('path', {class: 'grid', d: `M${left} ${y.toFixed(1)}H${right}`}), write('end', left - 8, y + 4, value)];
+    };
     const draw_line = (line, number) => {
         const mine = points.filter(point => point.line == line).sort((a, b) => a.bytes - b.bytes), {is_dashed} = mine[0];
         const colour = colours[number % colours.length], mark = marks[number % marks.length];
@@ -156,7 +158,8 @@ const put_plot = (title, y_title, caption, all) => {
     const width = right + 70 + 7.5 * Math.max(...lines.map(line => line.length));
     put(html('figure', {}, svg('svg', {viewBox: `0 0 ${width} ${bottom + 56}`, role: 'img',
         style: `min-width: ${Math.min(.75 * width, 960).toFixed(0)}px`},
-        write('middle', (left + right) / 2, top - 18, title), ...grid,
+        write('middle', (left + right) / 2, top - 18, title),
+        ...sizes_between(x_edges).flatMap(draw_column), ...lines_between(y_edges).flatMap(draw_row),
         svg('path', {class: 'axes', d: `M${left} ${top}V${bottom}H${right}`}),
         write('middle', (left + right) / 2, bottom + 42, 'bytes of the message'),
         svg('g', {transform: `translate(18 ${(top + bottom) / 2}) rotate(-90)`}, write('middle', 0, 0, y_title)),

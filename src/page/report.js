@@ -63,7 +63,8 @@ const put_facts = run => {
 };
 
 const put_totals = () => {
-    const part = (title, name, of) => [title, run => ({text: time(run[name] / run.ranks), share: of(run) && run[name] / of(run)})];
+    const part = (title, name, of) => [title, run => (
+        {text: time(run[name] / run.ranks), share: of(run) && run[name] / of(run)})];
     put_heading('Where the time went');
     put_paragraph('Average of the ranks; the run is from the first allreduce to the end.');
     put_table(runs, [
