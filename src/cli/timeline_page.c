@@ -19,12 +19,6 @@
 
 /* --- what is drawn --- */
 
-/* What there is more of than room; the others lasted no longer than shortest. */
-struct sieve {
-    size_t n, kept;
-    double shortest;
-};
-
 static int
 compare_lengths(const void *left, const void *right)
 {
@@ -32,18 +26,15 @@ compare_lengths(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-/* Sorts lengths. */
-static struct sieve
-make_sieve(double *lengths, size_t n, size_t room)
+/* Only what is longer is drawn: a length, or less than any where there is room for all.  Sorts
+ * lengths. */
+static double
+find_shortest(double *lengths, size_t n, size_t room)
 {
-    struct sieve sieve = {.n = n, .kept = n < room ? n : room, .shortest = -1};
-    if (n > room) {
-        qsort(lengths, n, sizeof *lengths, compare_lengths);
-        sieve.shortest = lengths[room];
-        while (sieve.kept > 0 && lengths[sieve.kept - 1] <= sieve.shortest)
-            sieve.kept--;
-    }
-    return sieve;
+    if (n <= room)
+        return -INFINITY;
+    qsort(lengths, n, sizeof *lengths, compare_lengths);
+    return lengths[room];
 }
 
 /* The row's place in the picture; -1: not drawn.  Of too many rows those on the critical path come
@@ -88,10 +79,10 @@ place_of(const struct ar_read_trace_view *v, const int *places, int rank)
 
 /* [how many there are, those that are no longer than this are left out], if some are. */
 static void
-put_sieve(struct ar_json *json, const char *name, const struct sieve *sieve)
+put_left_out(struct ar_json *json, const char *name, size_t n, double shortest)
 {
-    if (sieve->kept < sieve->n)
-        ar_json_put(json, name, "[%zu,%.3f]", sieve->n, sieve->shortest);
+    if (isfinite(shortest))
+        ar_json_put(json, name, "[%zu,%.3f]", n, shortest);
 }
 
 static void
@@ -165,15 +156,17 @@ put_slices(struct ar_json *json, const struct ar_read_trace_view *v, const int *
            double *lengths)
 {
     const struct ar_slice *const slices = &v->timeline->slices[v->call->first_slice];
+    size_t n = 0;
     for (size_t i = 0; i < v->call->nslices; i++)
-        lengths[i] = slices[i].kind == AR_SLICE_CALL ? INFINITY : slices[i].end - slices[i].begin;
-    const struct sieve sieve = make_sieve(lengths, v->call->nslices, SLICES_DRAWN);
-    put_sieve(json, "slices_left_out", &sieve);
+        if (slices[i].kind != AR_SLICE_CALL && place_of(v, places, slices[i].rank) >= 0)
+            lengths[n++] = slices[i].end - slices[i].begin;
+    const double shortest = find_shortest(lengths, n, SLICES_DRAWN);
+    put_left_out(json, "slices_left_out", n, shortest);
     ar_json_begin(json, "slices", '[');
     for (size_t i = 0; i < v->call->nslices; i++) {
         const struct ar_slice *const s = &slices[i];
         const int place = place_of(v, places, s->rank);
-        if (place >= 0 && (s->kind == AR_SLICE_CALL || s->end - s->begin > sieve.shortest))
+        if (place >= 0 && (s->kind == AR_SLICE_CALL || s->end - s->begin > shortest))
             ar_json_put(json, NULL, "[%d,%d,%.3f,%.3f,%d]", place, s->kind,
                         s->begin - v->call->begin, s->end - s->begin, s->detail);
     }
@@ -195,16 +188,18 @@ put_arrows(struct ar_json *json, const struct ar_read_trace_view *v, const int *
            double *lengths)
 {
     const struct ar_read_trace_arrow *const arrows = &v->timeline->arrows[v->call->first_arrow];
+    size_t n = 0;
     for (size_t i = 0; i < v->call->narrows; i++)
-        lengths[i] = arrows[i].end - arrows[i].begin;
-    const struct sieve sieve = make_sieve(lengths, v->call->narrows, ARROWS_DRAWN);
-    put_sieve(json, "arrows_left_out", &sieve);
+        if (place_of(v, places, arrows[i].from) >= 0 && place_of(v, places, arrows[i].to) >= 0)
+            lengths[n++] = arrows[i].end - arrows[i].begin;
+    const double shortest = find_shortest(lengths, n, ARROWS_DRAWN);
+    put_left_out(json, "arrows_left_out", n, shortest);
     ar_json_begin(json, "arrows", '[');
     for (size_t i = 0; i < v->call->narrows; i++) {
         const struct ar_read_trace_arrow *const a = &arrows[i];
         const int from = place_of(v, places, a->from), to = place_of(v, places, a->to);
         const bool on_path = is_on_path(v, a);
-        if (from >= 0 && to >= 0 && (on_path || a->end - a->begin > sieve.shortest))
+        if (from >= 0 && to >= 0 && (on_path || a->end - a->begin > shortest))
             ar_json_put(json, NULL, "[%d,%d,%.3f,%.3f,%.0f,%d,%d]", from, to,
                         a->begin - v->call->begin, a->end - v->call->begin, a->bytes, a->is_flag,
                         on_path);

@@ -405,6 +405,17 @@ awk 'BEGIN {
 allreduce report --timeline "$scratch/large.json" --html "$scratch/large.html" >"$scratch/out" 2>&1 || fail "16 ranks: $(cat "$scratch/out")"
 [ "$(wc -c <"$scratch/large.html")" -le 200000 ] || fail "16 ranks: a page of $(wc -c <"$scratch/large.html") bytes"
 page_has "$scratch/large.html" 'messages and flags, only those that took longer' || fail "16 ranks: the page does not say what it leaves out"
+# Of 70 ranks, those that came last: the first 6 are not drawn.
+awk 'BEGIN {
+    print "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"format\": 1, \"liballreduce\": \"0.1.0\", \"mpi\": \"mpich\", \"program\": \"app\", \"when\": \"then\", \"world\": 70, \"ranks\": 70, \"calls_lost\": 0, \"clock_error_us\": 0}, \"traceEvents\": ["
+    for (r = 0; r < 70; r++)
+        printf "{\"ph\": \"X\", \"pid\": %d, \"tid\": 0, \"ts\": %d, \"dur\": 100, \"name\": \"ring\", \"cat\": \"call\", \"args\": {\"call\": 1, \"comm\": \"0.0\", \"comm_rank\": %d, \"comm_size\": 70, \"bytes\": 8, \"comm_name\": \"\", \"type\": \"MPI_DOUBLE\", \"op\": \"MPI_SUM\", \"ran\": \"ring\", \"reason\": \"named\"}}%s\n", r, r, r, r < 69 ? "," : "]}"
+}' >"$scratch/70.json"
+expect '^ *69 ' allreduce report --timeline "$scratch/70.json" --html "$scratch/70.html"
+grep -q '^The first 64 of 70 ranks$' "$scratch/70.html" || fail "70 ranks: the page has more of them without scripts"
+[ -z "$browser" ] || [ "$(in_page "$scratch/70.html" 1200 "const said = document.body.innerText.includes('Of 70 ranks, 64 are drawn: those');
+    return [said, document.querySelectorAll('rect.call').length, document.querySelector('td').textContent].join()")" = true,64,6 ] ||
+    fail "70 ranks: the page draws others"
 refuse '\-\-call: .*timeline.json has calls 1 to 2, but no call 3$' 2 timeline --call 3
 refuse "call must be a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
 refuse '\-\-timeline takes its own file' 2 timeline "$scratch/a.jsonl"
