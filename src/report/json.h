@@ -22,7 +22,8 @@ void ar_json_end(struct ar_json *json, char bracket);
 
 void ar_json_put_text(struct ar_json *json, const char *name, const char *text);
 
-/* What the format makes: JSON, such as "%d". */
+/* What the format makes: JSON, such as "%d".  Reals are not for what runs in a program, whose
+ * locale may write a comma. */
 void ar_json_put(struct ar_json *json, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
