@@ -74,9 +74,6 @@ struct ar_results {
     const char *incomplete; /* why not all was measured; NULL: it was.  Borrowed */
 };
 
-/* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
-bool ar_result_is_as_named(const struct ar_result *row);
-
 /* "out of place" or "in place". */
 const char *ar_place_words(enum ar_place place);
 
@@ -85,9 +82,6 @@ const char *ar_place_words(enum ar_place place);
 int ar_results_add(struct ar_results *results, const struct ar_measurement *m,
                    const struct ar_workload *work);
 void ar_results_fini(struct ar_results *results);
-
-/* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
-char *ar_error_print(double error, char *text, size_t room);
 
 /* The rows from first on to stdout, as text or CSV, under a head where that is row 0. */
 void ar_results_print(const struct ar_results *results, size_t first);
@@ -98,9 +92,6 @@ void ar_results_write_json(FILE *to, const struct ar_results *results);
 /* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,
  * having said why. */
 int ar_results_page(const struct ar_results *results, const char *path, const char *command);
-
-/* The fastest of the rows of the same size and place as row i, the exchange left out. */
-size_t ar_results_fastest(const struct ar_results *results, size_t i);
 
 /* Where a row stands beside the fastest one of its size and place. */
 enum ar_result_order {

@@ -51,8 +51,9 @@ ar_results_fini(struct ar_results *results)
     free(results->rows);
 }
 
-size_t
-ar_results_fastest(const struct ar_results *results, size_t i)
+/* The fastest of the rows of the same size and place as row i, the exchange left out. */
+static size_t
+fastest_beside(const struct ar_results *results, size_t i)
 {
     const struct ar_result *const rows = results->rows;
     size_t fastest = i;
@@ -68,7 +69,7 @@ ar_results_fastest(const struct ar_results *results, size_t i)
 enum ar_result_order
 ar_results_order(const struct ar_results *results, size_t i)
 {
-    const size_t fastest = ar_results_fastest(results, i);
+    const size_t fastest = fastest_beside(results, i);
     const struct ar_estimate *const mine = &results->rows[i].outcome.us;
     const struct ar_estimate *const best = &results->rows[fastest].outcome.us;
     if (results->rows[i].kind == AR_MEASURED_EXCHANGE)
@@ -91,7 +92,7 @@ mark_of(const struct ar_results *results, size_t i)
                                  [AR_RESULT_UNKNOWN] = '?',
                                  [AR_RESULT_NONE] = ' '};
     const enum ar_result_order order = ar_results_order(results, i);
-    const bool is_behind = order == AR_RESULT_UNKNOWN && ar_results_fastest(results, i) != i;
+    const bool is_behind = order == AR_RESULT_UNKNOWN && fastest_beside(results, i) != i;
     return is_behind ? ' ' : marks[order];
 }
 
@@ -116,8 +117,9 @@ ar_results_warn(const struct ar_results *results)
                 ar_size_print(results->rows[widest].bytes, size, sizeof size));
 }
 
-bool
-ar_result_is_as_named(const struct ar_result *row)
+/* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
+static bool
+is_as_named(const struct ar_result *row)
 {
     return row->kind != AR_MEASURED_OURS || strcmp(row->outcome.reason, ar_reason_named) == 0;
 }
@@ -130,8 +132,9 @@ ar_place_words(enum ar_place place)
 
 /* --- tables --- */
 
-char *
-ar_error_print(double error, char *text, size_t room)
+/* The distance of two results as people read it: "3.1e-07", "0"; returns text. */
+static char *
+print_error(double error, char *text, size_t room)
 {
     snprintf(text, room, error > 0 ? "%.1e" : "%.0f", error);
     return text;
@@ -145,7 +148,7 @@ add_notes(struct ar_text *t, const struct ar_results *results, const struct ar_r
     char spread[AR_NUMBER_TEXT];
     if (o->us.spread > AR_SPREAD_WIDE)
         ar_text_add(t, "  spread %s %%", ar_percent_print(o->us.spread, spread, sizeof spread));
-    if (!ar_result_is_as_named(row))
+    if (!is_as_named(row))
         ar_text_add(t, "  ran %s: %s", o->ran, o->reason);
     if (row->batches < results->bench->repetitions)
         ar_text_add(t, "  %d of %d batches", row->batches, results->bench->repetitions);
@@ -191,7 +194,7 @@ state_row(struct ar_columns *c, const void *table, size_t i)
     ar_column_real(c, "busbw_gbs", AR_GBS, "    busbw", row->bus_gbs);
     ar_column_real(c, "error", AR_NUMBER, NULL, judged ? o->error : NAN);
     ar_column_shown(c, "distance", "   error",
-                    judged ? ar_error_print(o->error, error, sizeof error) : "-");
+                    judged ? print_error(o->error, error, sizeof error) : "-");
     ar_column_real(c, "from_native", AR_NUMBER, NULL, judged ? o->from_native : NAN);
     ar_column_text(c, "place", "place", row->place == AR_IN_PLACE ? "in" : "out");
     ar_column_text(c, "type", NULL, results->type);

@@ -195,8 +195,4 @@ void ar_rank_rows_write_text(FILE *to, const struct ar_rank_rows *rows);
  * them is in the source, NULL for one that is not known; NULL: none is. */
 void ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *lines);
 
-/* The share of the row's compared calls that these calls are, as the text has it: a whole number of
- * percent, or "-" where none were compared. */
-char *ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row);
-
 #endif

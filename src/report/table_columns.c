@@ -163,8 +163,10 @@ ar_site_rows_write_text(FILE *to, const struct ar_site_rows *rows, char *const *
 
 /* --- ranks --- */
 
-char *
-ar_rank_share_print(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row)
+/* The share of the row's compared calls that these calls are: a whole number of percent, or "-"
+ * where none were compared. */
+static char *
+print_share(char *text, size_t room, uint64_t calls, const struct ar_rank_row *row)
 {
     if (row->compared > 0)
         snprintf(text, room, "%.0f", 100.0 * (double)calls / (double)row->compared);
@@ -191,12 +193,9 @@ state_rank(struct ar_columns *c, const void *table, size_t i)
     ar_column_count(c, "last", AR_NUMBER, NULL, compared ? row->last : AR_UNKNOWN);
     ar_column_count(c, "late", AR_NUMBER, NULL, compared ? row->late : AR_UNKNOWN);
     ar_column_count(c, "compared", AR_NUMBER, NULL, row->compared);
-    ar_column_shown(c, "first%", "first %",
-                    ar_rank_share_print(share, sizeof share, row->first, row));
-    ar_column_shown(c, "last%", " last %",
-                    ar_rank_share_print(share, sizeof share, row->last, row));
-    ar_column_shown(c, "late%", " late %",
-                    ar_rank_share_print(share, sizeof share, row->late, row));
+    ar_column_shown(c, "first%", "first %", print_share(share, sizeof share, row->first, row));
+    ar_column_shown(c, "last%", " last %", print_share(share, sizeof share, row->last, row));
+    ar_column_shown(c, "late%", " late %", print_share(share, sizeof share, row->late, row));
 }
 
 void
