@@ -133,7 +133,6 @@ add_round(struct adding *a, const struct ar_schedule *s, size_t k)
     most(&links->port, own.card_out);
     most(&links->port, own.card_in);
     f->ports = received > f->ports ? received : f->ports;
-    round->is_irregular |= (received > 0) != (sent > 0);
     f->is_regular &= received > 0 && sent > 0;
 }
 
@@ -277,9 +276,10 @@ ar_formula_init(struct ar_formula *f, const struct ar_choice *choice, const stru
     *f = (struct ar_formula){.is_regular = true};
     for (int i = 0; i < AR_FORMULA_NODES && !error; i++) {
         const size_t before = f->steps;
+        const bool is_known = (i > 0 && nodes[i] == nodes[0]) || (i > 1 && nodes[i] == nodes[1]);
         if (before + longest > most_steps)
             break;
-        error = add_node(&a, nodes[i], most_steps);
+        error = is_known ? AR_OK : add_node(&a, nodes[i], most_steps);
         longest = f->steps - before > longest ? f->steps - before : longest;
     }
     if (!f->is_regular)
@@ -359,13 +359,11 @@ ar_formula_at(const struct ar_formula *f, const struct ar_machine *machine, doub
             const double own = turns > alone ? turns : alone;
             const double latency = latency_of(r, machine, bytes);
             const double wire = (r->wire > r->stream ? r->wire : r->stream) * bytes;
-            const double time = own + latency + wire;
-            const double waits = r->is_irregular ? (irregular - 1) * time : 0;
-            all.at += time + waits;
+            all.at += own + latency + wire;
             all.parts[AR_PART_OVERHEAD] += r->overhead;
             all.parts[AR_PART_LATENCY] += latency;
             all.parts[AR_PART_REDUCTION] += reduction;
-            all.parts[AR_PART_WAITING] += own - alone + waits;
+            all.parts[AR_PART_WAITING] += own - alone;
             all.parts[AR_PART_WIRE] += wire;
             rank += own;
         }
@@ -375,10 +373,11 @@ ar_formula_at(const struct ar_formula *f, const struct ar_machine *machine, doub
         most(&slowest.busy, rank);
     }
     const double chain = f->chain + f->chain_per_byte * bytes;
-    if (chain > slowest.segment.at) {
-        slowest.segment.parts[AR_PART_WAITING] += chain - slowest.segment.at;
-        slowest.segment.at = chain;
-    }
+    const double waits = f->is_regular ? 1 : irregular;
+    const double end = fmax(slowest.segment.at, chain) * waits;
+    slowest.segment.parts[AR_PART_WAITING] += end - slowest.segment.at;
+    slowest.segment.at = end;
+    slowest.busy *= waits;
     return slowest;
 }
 

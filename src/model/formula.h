@@ -20,7 +20,6 @@ struct ar_formula_round {
     double turns, turns_per_byte; /* of a core, that all who share it do one after the other */
     double stream;                /* the longest message alone, for each byte */
     double wire;                  /* the busiest of ports, memory, cards and links, for each byte */
-    bool is_irregular;            /* some rank only sends, or only receives */
 };
 
 struct ar_formula {
@@ -73,8 +72,8 @@ struct ar_formula_time {
                     together */
 };
 
-/* The time of a segment of so many bytes, if irregular rounds take so many times as long as their
- * messages. */
+/* The time of a segment of so many bytes, if rows that are not regular take so many times as long
+ * as their messages. */
 struct ar_formula_time ar_formula_at(const struct ar_formula *f, const struct ar_machine *machine,
                                      double bytes, double irregular);
 

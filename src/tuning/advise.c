@@ -18,8 +18,8 @@ static const size_t sizes[] = {8,       64,      128,     256,      512,       1
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 
-/* A round in which a rank only sends, or only receives, takes about so many times as long as its
- * messages, since ranks wait for each other. */
+/* Rows in which ranks do not send and receive in each round take about so many times as long as
+ * their messages, since ranks wait for each other. */
 #define IRREGULAR 1.3
 
 /* An algorithm replaces that of the size before only if it is faster by this factor. */

@@ -538,12 +538,15 @@ no_row_beats_the_bound(void **state)
 
 /* --- advice --- */
 
-/* Also at sizes in between those that were asked about. */
+/* Also at sizes in between those that were asked about.  Formulas do not see what ranks wait for
+ * each other: the mean counts, and no choice may be a bad one. */
 static void
 advice_is_about_the_best_that_there_is(void **state)
 {
     struct ar_machine machine = ar_machine_flat(A, 0.1, 0.1);
     static const int ranks[] = {2, 6, 16, 24};
+    double logs = 0;
+    int points = 0;
     (void)state;
     machine.ranks_per_node = 4;
     machine.node = (struct ar_travel){
@@ -572,13 +575,16 @@ advice_is_about_the_best_that_there_is(void **state)
             advice.entries[e].best[0].choice.params.node_of = node_of;
             const double time =
                 time_of_choice(&machine, &advice.entries[e].best[0].choice, p, bytes);
-            if (time > 1.25 * best)
+            logs += log(time / best);
+            points++;
+            if (time > 1.4 * best)
                 fail_msg("%d ranks, %zu bytes: %s takes %g, not %g", p, bytes,
                          advice.entries[e].best[0].choice.algorithm->name, time, best);
         }
         ar_candidates_fini(&all);
         free(node_of);
     }
+    assert_true(exp(logs / points) < 1.07);
 }
 
 /* Where few ranks of a node have much to do, most look alike.  Segments under way share links,
