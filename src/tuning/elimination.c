@@ -29,22 +29,13 @@ const struct ar_elimination_rule ar_by_calls = {
     .share = 0.85,
 };
 
-const struct ar_elimination_rule ar_by_model = {
-    .passes = 2,
-    .nfactors = 1,
-    .factors = {2.1},
-    .finalists = SIZE_MAX,
-    .vary_after = 1,
-    .varied = SIZE_MAX,
-};
-
 void
 ar_elimination_restart(struct ar_elimination *e, size_t incumbent)
 {
     for (size_t i = 0; i < e->n; i++) {
         struct ar_standing *const entry = &e->of[i];
         entry->state = entry->is_first || i == incumbent ? AR_STANDS_IN : AR_STANDS_ABSENT;
-        entry->is_measured = entry->is_sure = false;
+        entry->is_measured = false;
         entry->least = entry->likely = INFINITY;
         entry->values.n = 0;
     }
@@ -59,7 +50,7 @@ ar_elimination_init(struct ar_elimination *e, const struct ar_elimination_rule *
     struct ar_standing *const entries = calloc(list->n + 1, sizeof *entries);
     if (!entries)
         return AR_ERR_MEMORY;
-    *e = (struct ar_elimination){.rule = rule, .of = entries, .n = list->n, .within = 1};
+    *e = (struct ar_elimination){.rule = rule, .of = entries, .n = list->n};
     for (size_t i = 0; i < list->n; i++) {
         entries[i].root = list->of[i].root;
         entries[i].is_first = list->of[i].is_first;
@@ -90,22 +81,13 @@ ar_elimination_exclude(struct ar_elimination *e, size_t i)
 /* --- values --- */
 
 void
-ar_elimination_note_bounds(struct ar_elimination *e, size_t i, double least, double likely,
-                           bool is_sure)
-{
-    struct ar_standing *const entry = &e->of[i];
-    entry->least = least;
-    entry->likely = likely;
-    entry->is_sure = is_sure;
-    entry->is_measured = true;
-}
-
-void
 ar_elimination_note(struct ar_elimination *e, size_t i, double value)
 {
-    struct ar_values *const values = &e->of[i].values;
-    ar_values_add(values, value);
-    ar_elimination_note_bounds(e, i, ar_values_least(values), ar_values_median(values), false);
+    struct ar_standing *const entry = &e->of[i];
+    ar_values_add(&entry->values, value);
+    entry->least = ar_values_least(&entry->values);
+    entry->likely = ar_values_median(&entry->values);
+    entry->is_measured = true;
 }
 
 size_t
@@ -204,28 +186,6 @@ first_unmeasured(const struct ar_elimination *e)
 }
 
 size_t
-ar_elimination_promising(const struct ar_elimination *e, size_t *which, size_t most)
-{
-    double best = INFINITY;
-    size_t n = 0;
-    for (size_t i = 0; i < e->n; i++)
-        if (e->of[i].state == AR_STANDS_IN && e->of[i].is_sure)
-            best = fmin(best, e->of[i].likely);
-    for (size_t i = 0; i < e->n; i++) {
-        const struct ar_standing *const entry = &e->of[i];
-        if (entry->state != AR_STANDS_IN || entry->is_sure || entry->least >= e->within * best)
-            continue;
-        size_t k = n < most ? n++ : most;
-        for (; k > 0 && entry->least < e->of[which[k - 1]].least; k--)
-            if (k < most)
-                which[k] = which[k - 1];
-        if (k < most)
-            which[k] = i;
-    }
-    return n;
-}
-
-size_t
 ar_elimination_next(struct ar_elimination *e)
 {
     size_t i = first_unmeasured(e);
@@ -233,7 +193,5 @@ ar_elimination_next(struct ar_elimination *e)
         end_pass(e);
         i = first_unmeasured(e);
     }
-    if (i == e->n && e->rule == &ar_by_model)
-        ar_elimination_promising(e, &i, 1);
     return i;
 }

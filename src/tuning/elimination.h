@@ -7,11 +7,9 @@
  *
  * The roots begin.  Candidates that are much slower than the leader leave; variants of the
  * fastest roots enter and face the same.  What differs between measures is how much one
- * value says, so there are three rules: the clock gives many noisy values, and all candidates
+ * value says, so there are two rules: the clock gives many noisy values, and all candidates
  * have one in each pass (ar_by_clock); calls of a program are dear, so each candidate has one turn,
- * in which the caller compares it with the incumbent in pairs (ar_by_calls); the model gives no
- * noise but bounds, which more effort narrows, so the most promising candidate is asked about again
- * (ar_by_model).
+ * in which the caller compares it with the incumbent in pairs (ar_by_calls).
  *
  * The error is known:
  *
@@ -22,11 +20,9 @@
  * - One that is no faster than the incumbent by the rule's margin wins each pair with probability
  *   1/2 at most, and so replaces it with the probability that chance wins that share of the pairs:
  *   11.3 % for ar_by_clock (8 of 11), 1.1 % for ar_by_calls (9 of 10).  Then it loses little.
- * - By the model there is none as long as bounds are bounds: who leaves was slower by more than
- *   they are apart.  Variants of a root that is 2.1 times as slow as the best are not looked at.
  *
- * The effort is bounded: ar_by_clock takes rule->passes values of each candidate, ar_by_calls one,
- * ar_by_model two.  The order depends on the values alone, so that ranks that note the same values
+ * The effort is bounded: ar_by_clock takes rule->passes values of each candidate, ar_by_calls one.
+ * The order depends on the values alone, so that ranks that note the same values
  * do the same.  Pure. */
 #ifndef AR_ELIMINATION_H
 #define AR_ELIMINATION_H
@@ -47,18 +43,15 @@ struct ar_elimination_rule {
     double margin, share;           /* of pairs, by which a winner must be faster */
 };
 
-extern const struct ar_elimination_rule ar_by_clock, ar_by_calls, ar_by_model;
+extern const struct ar_elimination_rule ar_by_clock, ar_by_calls;
 
 struct ar_standing {
     size_t root;
     bool is_first;
     bool stays; /* it is never dropped; nor is the incumbent */
     enum { AR_STANDS_ABSENT, AR_STANDS_IN, AR_STANDS_OUT } state;
-    bool is_measured; /* in this pass; or at all, where none repeats another */
-    bool is_sure;     /* no more effort can tell more */
-    /* The least time that it may take, as far as one knows, and the time to count with; of noisy
-     * values, their least and median. */
-    double least, likely;
+    bool is_measured;        /* in this pass; or at all, where none repeats another */
+    double least, likely;    /* the least of its values, and their median */
     struct ar_values values; /* those of the finals, once these have begun */
 };
 
@@ -68,7 +61,6 @@ struct ar_elimination {
     size_t n;
     size_t incumbent; /* it stays, however slow; n: there is none */
     int pass;         /* complete ones */
-    double within;    /* ar_by_model: what may be within this factor of the best is made sure */
 };
 
 /* AR_OK, or AR_ERR_MEMORY with nothing to fini. */
@@ -89,17 +81,8 @@ void ar_elimination_exclude(struct ar_elimination *e, size_t i);
  * same. */
 size_t ar_elimination_next(struct ar_elimination *e);
 
-/* For ar_by_model, once all that are in were asked about: fills which with those that may be as
- * fast as the best sure one (within as above), the most promising first, at most so many.  Returns
- * how many they are. */
-size_t ar_elimination_promising(const struct ar_elimination *e, size_t *which, size_t most);
-
 /* A value of candidate i. */
 void ar_elimination_note(struct ar_elimination *e, size_t i, double value);
-
-/* The same of a measure without noise: between which bounds the time is, or what it surely is. */
-void ar_elimination_note_bounds(struct ar_elimination *e, size_t i, double least, double likely,
-                                bool is_sure);
 
 /* The fastest candidate that is in, other than beside; e->n: there is none with a time. */
 size_t ar_elimination_fastest(const struct ar_elimination *e, size_t beside);

@@ -9,7 +9,7 @@
 #include "schedule/cost.h"
 #include "select/names.h"
 #include "setting.h"
-#include "tuning/advise.h"
+#include "tuning/ranking.h"
 #include "unit.h"
 
 /* --- closed forms on a flat machine --- */
@@ -587,6 +587,36 @@ advice_is_about_the_best_that_there_is(void **state)
     assert_true(exp(logs / points) < 1.07);
 }
 
+/* Also where most candidates were only estimated. */
+static void
+a_comparison_begins_with_the_best(void **state)
+{
+    struct ar_machine machine = with_nodes();
+    const int p = setting_ranks_to(24);
+    (void)state;
+    machine.ranks_per_node = 4;
+    int *const node_of = ar_machine_place(&machine, p);
+    const struct ar_advice_request request = {
+        .machine = &machine, .node_of = node_of, .nranks = p, .scratch_bytes = (size_t)64 << 20};
+    for (size_t bytes = 8; bytes <= 1 << 22; bytes *= 64) {
+        struct ar_compared *rows;
+        struct ar_candidate_list all;
+        size_t n;
+        assert_int_equal(ar_compare(&rows, &n, &request, bytes, 8), AR_OK);
+        assert_int_equal(ar_advise_candidates(&all, &request, bytes), AR_OK);
+        for (size_t i = 0; i < all.n; i++) {
+            struct ar_choice *const choice = &all.of[i].choice;
+            choice->params.node_of = node_of;
+            if (choice->kind == AR_CHOICE_ALGORITHM)
+                assert_true(rows[0].prediction.end.at <=
+                            1.02 * time_of_choice(&machine, choice, p, bytes));
+        }
+        ar_candidates_fini(&all);
+        free(rows);
+    }
+    free(node_of);
+}
+
 /* Where few ranks of a node have much to do, most look alike.  Segments under way share links,
  * where the order of what comes at one moment is open.  All numbers of ranks take a minute, and so
  * are for make check-release. */
@@ -1058,6 +1088,7 @@ main(void)
         cmocka_unit_test(a_message_ends_with_its_last_segment),
         cmocka_unit_test(no_row_beats_the_bound),
         cmocka_unit_test(advice_is_about_the_best_that_there_is),
+        cmocka_unit_test(a_comparison_begins_with_the_best),
         cmocka_unit_test(leaders_are_not_taken_for_the_others),
         cmocka_unit_test(advice_keeps_to_what_may_serve),
 

@@ -8,7 +8,7 @@
 #include "tuning/elimination.h"
 #include "unit.h"
 
-static const struct ar_elimination_rule *const rules[] = {&ar_by_clock, &ar_by_calls, &ar_by_model};
+static const struct ar_elimination_rule *const rules[] = {&ar_by_clock, &ar_by_calls};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
 /* From 0 to 1.  Xorshift64*; Source: Vigna, ACM TOMS 42(4), 2016. */
@@ -422,7 +422,6 @@ struct measure {
     double times[64];
     double jitter;        /* a value is longer by up to this part */
     double disturbed, by; /* with this probability a value is so many times as long */
-    double bounds;        /* of the model: an estimate is off by up to this part */
     uint64_t seed;
     size_t asked;
 };
@@ -441,21 +440,14 @@ make_list(size_t nroots, size_t nvariants)
         candidates[list.n++] = (struct ar_candidate){.root = i / nvariants};
 }
 
-/* Any value that is noted lies between the time and what disturbs it; the model's bounds hold. */
+/* Any value that is noted lies between the time and what disturbs it. */
 static void
 note(struct ar_elimination *e, struct measure *m, size_t i)
 {
     const double time = m->times[i];
     m->asked++;
-    if (e->rule != &ar_by_model) {
-        const double disturbed = next_random(&m->seed) < m->disturbed ? m->by : 1;
-        ar_elimination_note(e, i, time * disturbed * (1 + m->jitter * next_random(&m->seed)));
-    } else if (e->of[i].is_measured) {
-        ar_elimination_note_bounds(e, i, time, time, true);
-    } else {
-        const double estimate = time * (1 - m->bounds * next_random(&m->seed));
-        ar_elimination_note_bounds(e, i, estimate, estimate / (1 - m->bounds), false);
-    }
+    const double disturbed = next_random(&m->seed) < m->disturbed ? m->by : 1;
+    ar_elimination_note(e, i, time * disturbed * (1 + m->jitter * next_random(&m->seed)));
 }
 
 /* Who wins. */
@@ -492,7 +484,7 @@ without_noise_the_fastest_wins(void **state)
     make_list(20, 0);
     for (uint64_t seed = 1; seed <= 200; seed++)
         for (int r = 0; r < RULES; r++) {
-            struct measure m = {.seed = seed, .bounds = 0.3};
+            struct measure m = {.seed = seed};
             for (size_t i = 0; i < list.n; i++)
                 m.times[i] = 1 + 5 * next_random(&m.seed);
             assert_int_equal(search(rules[r], &m, list.n), fastest_of(&m, list.n));
@@ -506,7 +498,7 @@ variants_of_the_fastest_roots_enter(void **state)
     make_list(12, 4);
     for (uint64_t seed = 1; seed <= 200; seed++)
         for (int r = 0; r < RULES; r++) {
-            struct measure m = {.seed = seed, .bounds = 0.1};
+            struct measure m = {.seed = seed};
             for (size_t i = 0; i < 12; i++)
                 m.times[i] = 1 + 5 * next_random(&m.seed);
             const size_t root = fastest_of(&m, 12);
@@ -587,30 +579,15 @@ the_fastest_leaves_as_seldom_as_stated(void **state)
     assert_true(lost <= 1.25 * 1000 * q / (1 - q)); /* four standard deviations */
 }
 
-/* Bounds that hold, and no more asked about for sure than what may be the best. */
-static void
-what_the_model_says_is_the_best_at_little_effort(void **state)
-{
-    (void)state;
-    make_list(16, 3);
-    for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct measure m = {.seed = seed, .bounds = 0.15};
-        for (size_t i = 0; i < list.n; i++)
-            m.times[i] = (candidates[i].root == i ? 1 : 0.9) + next_random(&m.seed);
-        assert_int_equal(search(&ar_by_model, &m, list.n), fastest_of(&m, list.n));
-        assert_true(m.asked < list.n + list.n / 2);
-    }
-}
-
 static void
 effort_is_bounded(void **state)
 {
-    static const size_t values[] = {17, 1, 2}; /* of each candidate */
+    static const size_t values[] = {17, 1}; /* of each candidate */
     (void)state;
     make_list(16, 3);
     for (int r = 0; r < RULES; r++)
         for (uint64_t seed = 1; seed <= 50; seed++) {
-            struct measure m = {.seed = seed, .jitter = 3, .bounds = 0.9};
+            struct measure m = {.seed = seed, .jitter = 3};
             for (size_t i = 0; i < list.n; i++)
                 m.times[i] = 1;
             search(rules[r], &m, seed % 16);
@@ -674,7 +651,6 @@ main(void)
         cmocka_unit_test(equals_seldom_win_most_pairs),
         cmocka_unit_test(an_equal_replaces_the_incumbent_as_seldom_as_stated),
         cmocka_unit_test(the_fastest_leaves_as_seldom_as_stated),
-        cmocka_unit_test(what_the_model_says_is_the_best_at_little_effort),
         cmocka_unit_test(effort_is_bounded),
         cmocka_unit_test(the_incumbent_stays_and_who_is_excluded_is_not_asked),
         cmocka_unit_test(who_is_kept_comes_to_the_finals_however_slow),
