@@ -167,7 +167,7 @@ make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
 {
     struct ar_problem problem;
     char *text = NULL;
-    struct ar_machine *const machine = malloc(sizeof *machine); /* too large for a small stack */
+    struct ar_machine *const machine = calloc(1, sizeof *machine); /* large for a small stack */
     int error = machine ? find_text(machine, c, comm, in_order, &text) : MPI_ERR_NO_MEM;
     free(machine);
     if (!error)

@@ -123,7 +123,7 @@ take_places(struct ar_node_places *places, const char *text, MPI_Comm *comm)
     if (error && rank == 0)
         refuse(places, real);
     int key = 0;
-    while (!error && player[key] != rank)
+    while (!error && key < nranks && player[key] != rank)
         key++;
     if (!error)
         MPI_Comm_split(MPI_COMM_WORLD, 0, key, comm);

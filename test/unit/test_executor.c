@@ -55,12 +55,28 @@ draw(unsigned bound)
     return (unsigned)(turns.dice >> 33) % bound;
 }
 
+/* By write alone, so that a signal handler may call it. */
+static void
+put(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        _exit(EXIT_FAILURE);
+}
+
 static __attribute__((noreturn)) void
 end_in_failure(const char *why)
 {
-    fprintf(stderr, "%s: %s\n", what, why);
-    for (int i = 0; i < turns.nranks; i++)
-        fprintf(stderr, "rank %d: %s\n", i, turns.doing[i] ? turns.doing[i] : "has ended");
+    put(what);
+    put(": ");
+    put(why);
+    for (int i = 0; i < turns.nranks; i++) {
+        const char number[] = {(char)('0' + i), '\0'}; /* of RANKS_MAX */
+        put("\nrank ");
+        put(number);
+        put(": ");
+        put(turns.doing[i] ? turns.doing[i] : "has ended");
+    }
+    put("\n");
     _exit(EXIT_FAILURE);
 }
 
@@ -667,7 +683,7 @@ run_call(int call)
     const struct work *const work = &now.work[call % now.nworks];
     const struct ar_wire wire = {.comm = MPI_COMM_SELF, .tag = TAG_FIRST};
     struct ar_plan *const plan = work->plan[me];
-    struct element *const out = malloc(work->count * sizeof *out);
+    struct element *const out = calloc(work->count, sizeof *out);
     struct element *const in = work->in_place ? out : malloc(work->count * sizeof *in);
     char *const scratch = aligned_alloc(64, ar_plan_scratch_bytes(plan) + 64);
     const bool has_channel =
