@@ -8,6 +8,7 @@
 #include "algorithms/nodes.h"
 #include "communicator/agree.h"
 #include "config/files.h"
+#include "execute/shared.h"
 #include "report/say.h"
 #include "select/number.h"
 #include "tuning/advise.h"
@@ -144,6 +145,56 @@ find_measured(struct ar_machine *machine, const struct ar_communicator *c, MPI_C
     return error;
 }
 
+/* --- what was found before: communicators of one shape have the same rules --- */
+
+/* Of a program that splits its ranks in many ways. */
+#define SHAPES 64
+
+static struct shape {
+    uint64_t number;
+    char *rules; /* NULL: none yet */
+} shapes[SHAPES];
+
+static int next_shape; /* to be replaced */
+
+/* A number for all that rules depend on, except a machine that is measured.  Different shapes have
+ * different numbers, except by chance. */
+static uint64_t
+shape_of(const struct ar_communicator *c, bool in_order)
+{
+    const uint64_t prime = 0x100000001b3U;
+    uint64_t shape = ar_hash(c->config->model_file ? c->config->model_file : "");
+    shape = (shape ^ c->config->scratch_bytes ^ in_order) * prime;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        shape = (shape ^ c->config->allowed[i]) * prime;
+    for (int r = 0; r < c->nranks; r++)
+        shape = (shape ^ (uint64_t)(c->carriage.node_of[r] + 1)) * prime;
+    return shape;
+}
+
+/* A copy for the caller to free; NULL where the shape is unknown, or without memory. */
+static char *
+recall_rules(uint64_t number)
+{
+    char *rules = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SHAPES && !rules; i++)
+        if (shapes[i].rules && shapes[i].number == number)
+            rules = strdup(shapes[i].rules);
+    pthread_mutex_unlock(&lock);
+    return rules;
+}
+
+static void
+remember_rules(uint64_t number, const char *rules)
+{
+    pthread_mutex_lock(&lock);
+    free(shapes[next_shape].rules);
+    shapes[next_shape] = (struct shape){number, strdup(rules)};
+    next_shape = (next_shape + 1) % SHAPES;
+    pthread_mutex_unlock(&lock);
+}
+
 /* --- the rules of all ranks --- */
 
 /* Rank 0's rules count for all; NULL there: none.  Collective over comm. */
@@ -154,10 +205,14 @@ find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm 
     const int error = c->config->model_file ? MPI_SUCCESS : find_measured(machine, c, comm);
     if (error || c->rank > 0)
         return error;
-    if (c->config->model_file && read_machine(c, machine))
+    const uint64_t shape = shape_of(c, in_order);
+    *text = recall_rules(shape);
+    if (*text || (c->config->model_file && read_machine(c, machine)))
         return MPI_SUCCESS;
     fit_machine(c, machine);
     *text = advise(c, machine, in_order);
+    if (*text)
+        remember_rules(shape, *text);
     return MPI_SUCCESS;
 }
 
