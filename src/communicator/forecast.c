@@ -98,61 +98,18 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
     return rules;
 }
 
-/* --- the machine of the job --- */
+/* --- what was found before: communicators of one shape have one machine, and the same rules --- */
 
-/* As this process knows it, since it took part in a measurement.  Rank 0 of a communicator looks
- * here, and the others do what it says. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_machine measured; /* ranks_per_node 0: not yet */
-
-static bool
-recall(struct ar_machine *machine)
-{
-    pthread_mutex_lock(&lock);
-    *machine = measured;
-    pthread_mutex_unlock(&lock);
-    return machine->ranks_per_node > 0;
-}
-
-static void
-remember(const struct ar_machine *machine)
-{
-    pthread_mutex_lock(&lock);
-    measured = *machine;
-    pthread_mutex_unlock(&lock);
-}
-
-/* Measures it once per job.  Collective over comm. */
-static int
-find_measured(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm comm)
-{
-    bool is_known = c->rank == 0 && recall(machine);
-    const struct ar_measuring measuring = {.comm = comm,
-                                           .wire = &c->carriage.wire,
-                                           .rank = c->rank,
-                                           .nranks = c->nranks,
-                                           .node_of = c->carriage.node_of,
-                                           .wait = c->wait,
-                                           .effort = 1};
-    int error = ar_broadcast(c->wait, comm, &is_known, (int)sizeof is_known);
-    if (error || is_known)
-        return error;
-    error = ar_measure(machine, &measuring);
-    if (!error)
-        error = ar_broadcast(c->wait, comm, machine, (int)sizeof *machine);
-    if (!error)
-        remember(machine);
-    return error;
-}
-
-/* --- what was found before: communicators of one shape have the same rules --- */
-
-/* Of a program that splits its ranks in many ways. */
+/* Of a program that splits its ranks in many ways.  Rank 0 of each communicator looks here, and the
+ * others do what it says. */
 #define SHAPES 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct shape {
     uint64_t number;
-    char *rules; /* NULL: none yet */
+    char *rules[2]; /* as ar_communicator's; NULL: none yet */
+    struct ar_machine machine;
 } shapes[SHAPES];
 
 static int next_shape; /* to be replaced */
@@ -160,11 +117,11 @@ static int next_shape; /* to be replaced */
 /* A number for all that rules depend on, except a machine that is measured.  Different shapes have
  * different numbers, except by chance. */
 static uint64_t
-shape_of(const struct ar_communicator *c, bool in_order)
+shape_of(const struct ar_communicator *c)
 {
     const uint64_t prime = 0x100000001b3U;
     uint64_t shape = ar_hash(c->config->model_file ? c->config->model_file : "");
-    shape = (shape ^ c->config->scratch_bytes ^ in_order) * prime;
+    shape = (shape ^ c->config->scratch_bytes) * prime;
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         shape = (shape ^ c->config->allowed[i]) * prime;
     for (int r = 0; r < c->nranks; r++)
@@ -172,47 +129,82 @@ shape_of(const struct ar_communicator *c, bool in_order)
     return shape;
 }
 
-/* A copy for the caller to free; NULL where the shape is unknown, or without memory. */
-static char *
-recall_rules(uint64_t number)
+/* Under the lock. */
+static struct shape *
+find_shape(uint64_t number)
 {
-    char *rules = NULL;
+    int i = 0;
+    while (i < SHAPES && (!shapes[i].machine.ranks_per_node || shapes[i].number != number))
+        i++;
+    return i < SHAPES ? &shapes[i] : NULL;
+}
+
+/* Is the machine known, which *machine then gets?  *rules is for the caller to free; NULL where
+ * they are unknown, or without memory. */
+static bool
+recall(uint64_t number, bool in_order, struct ar_machine *machine, char **rules)
+{
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < SHAPES && !rules; i++)
-        if (shapes[i].rules && shapes[i].number == number)
-            rules = strdup(shapes[i].rules);
+    const struct shape *const shape = find_shape(number);
+    if (shape)
+        *machine = shape->machine;
+    *rules = shape && shape->rules[in_order] ? strdup(shape->rules[in_order]) : NULL;
     pthread_mutex_unlock(&lock);
-    return rules;
+    return shape != NULL;
 }
 
 static void
-remember_rules(uint64_t number, const char *rules)
+remember(uint64_t number, bool in_order, const struct ar_machine *machine, const char *rules)
 {
     pthread_mutex_lock(&lock);
-    free(shapes[next_shape].rules);
-    shapes[next_shape] = (struct shape){number, strdup(rules)};
-    next_shape = (next_shape + 1) % SHAPES;
+    struct shape *shape = find_shape(number);
+    if (!shape) {
+        shape = &shapes[next_shape];
+        next_shape = (next_shape + 1) % SHAPES;
+        free(shape->rules[0]);
+        free(shape->rules[1]);
+        *shape = (struct shape){.number = number, .machine = *machine};
+    }
+    if (!shape->rules[in_order])
+        shape->rules[in_order] = strdup(rules);
     pthread_mutex_unlock(&lock);
 }
 
 /* --- the rules of all ranks --- */
+
+/* Rank 0's machine; what no file says is measured where the shape is new.  Collective over comm. */
+static int
+find_machine(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm comm,
+             bool is_known)
+{
+    const struct ar_measuring measuring = {.comm = comm,
+                                           .wire = &c->carriage.wire,
+                                           .rank = c->rank,
+                                           .nranks = c->nranks,
+                                           .node_of = c->carriage.node_of,
+                                           .wait = c->wait,
+                                           .effort = 1};
+    const int error = ar_broadcast(c->wait, comm, &is_known, (int)sizeof is_known);
+    return error || is_known ? error : ar_measure(machine, &measuring);
+}
 
 /* Rank 0's rules count for all; NULL there: none.  Collective over comm. */
 static int
 find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm comm, bool in_order,
           char **text)
 {
-    const int error = c->config->model_file ? MPI_SUCCESS : find_measured(machine, c, comm);
-    if (error || c->rank > 0)
+    const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
+    const bool is_known = c->rank == 0 && recall(shape, in_order, machine, text);
+    const int error =
+        c->config->model_file ? MPI_SUCCESS : find_machine(machine, c, comm, is_known);
+    if (error || c->rank > 0 || *text)
         return error;
-    const uint64_t shape = shape_of(c, in_order);
-    *text = recall_rules(shape);
-    if (*text || (c->config->model_file && read_machine(c, machine)))
+    if (c->config->model_file && read_machine(c, machine))
         return MPI_SUCCESS;
     fit_machine(c, machine);
     *text = advise(c, machine, in_order);
     if (*text)
-        remember_rules(shape, *text);
+        remember(shape, in_order, machine, *text);
     return MPI_SUCCESS;
 }
 

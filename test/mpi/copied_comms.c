@@ -4,6 +4,8 @@
  *
  * usage: copied_comms BYTES CALLS    of so many bytes, on each copy of the world
  *        copied_comms shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
+ *        copied_comms world          the world, of which rank 0 prints its broadcasts
+ *        copied_comms leaders        the same behind a communicator of a rank on each of 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
@@ -93,6 +95,22 @@ check_shapes(const struct check_comm *world)
     }
 }
 
+/* What is measured of ranks that are alone on their nodes says nothing of neighbours. */
+static void
+check_world(const struct check_comm *world, bool leaders_begin)
+{
+    MPI_Comm leaders;
+    MPI_Comm_split(MPI_COMM_WORLD, world->rank < 2 ? 0 : MPI_UNDEFINED, world->rank, &leaders);
+    if (leaders_begin && leaders != MPI_COMM_NULL)
+        check_ping(leaders, "leaders");
+    if (leaders != MPI_COMM_NULL)
+        MPI_Comm_free(&leaders);
+    const long before = calls_of("PMPI_Ibcast");
+    check_ping(MPI_COMM_WORLD, "the world");
+    if (world->rank == 0)
+        printf("broadcasts %ld\n", calls_of("PMPI_Ibcast") - before);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -102,6 +120,8 @@ main(int argc, char **argv)
         check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]));
     else if (argc == 2 && strcmp(argv[1], "shapes") == 0 && world.nranks == 6)
         check_shapes(&world);
+    else if (argc == 2)
+        check_world(&world, strcmp(argv[1], "leaders") == 0);
     else
         MPI_Abort(MPI_COMM_WORLD, 2);
     return check_end();

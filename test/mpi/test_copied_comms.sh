@@ -48,6 +48,14 @@ expect_ok "nine shapes in turn, twice" preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_A
 [ "$(grep -c 'ranks of several nodes, by a model of the machine' "$scratch/out")" -eq 9 ] ||
     fail "nine shapes in turn, twice: the model was not asked once for each: $(cat "$scratch/out")"
 
+# The machine is measured for each shape: what leaders find, one on each node, says nothing of neighbours.
+for first in world leaders; do
+    expect_ok "measured, $first" launch 4 LD_PRELOAD="$library:$programs/.libs/count_calls.so" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
+        "$programs/copied_comms" $first
+    grep '^broadcasts ' "$scratch/out" >"$scratch/measured-$first" || fail "measured, $first: $(cat "$scratch/out")"
+done
+cmp "$scratch/measured-world" "$scratch/measured-leaders" || fail "the world is not measured behind its leaders"
+
 # Ranks of two hosts, which have booted at different times, share no memory: a broadcast says so.  Another one lends a
 # carrier, and a reduction and a broadcast count who is on the node.
 alone="unshare -m -p -f --mount-proc"
