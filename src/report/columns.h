@@ -72,10 +72,10 @@ void ar_column_real(struct ar_columns *c, const char *name, enum ar_unit unit, c
 void ar_column_words(struct ar_columns *c, const char *name, const char *title, const char *text);
 void ar_column_shown(struct ar_columns *c, const char *name, const char *title, const char *text);
 
+/* For JSON alone: what is so, 1, or not, 0; below 0 where it is not known. */
+void ar_column_flag(struct ar_columns *c, const char *name, int is_set);
+
 /* Where the caller writes the value in JSON, which alone has the column; NULL in other formats. */
 FILE *ar_column_json(struct ar_columns *c, const char *name);
-
-/* The same for what is so, 1, or not, 0; below 0 where it is not known. */
-void ar_column_flag(struct ar_columns *c, const char *name, int is_set);
 
 #endif
