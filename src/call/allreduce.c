@@ -117,18 +117,18 @@ static int
 record_native(struct ar_communicator *c, const struct ar_call *call)
 {
     uint64_t bytes;
-    if (!c->recorder)
+    if (!c->records.recorder)
         return call->native(call);
-    ar_record_begin(c->recorder, NULL); /* MPI has not yet had a look at the handles */
+    ar_record_begin(c->records.recorder, NULL); /* MPI has not yet had a look at the handles */
     const int error = call->native(call);
     if (error)
         return error;
     struct ar_record_key key = ar_record_native_key(c->nranks, call->type, call->op, place_of(call),
                                                     (uint64_t)call->count, &bytes);
-    key.label = c->native_label;
-    struct ar_record *const record = ar_recorder_find(c->recorder, &key);
+    key.label = c->agreement.native_label;
+    struct ar_record *const record = ar_recorder_find(c->records.recorder, &key);
     if (record)
-        ar_record_end(c->recorder, record, &call->caller, bytes);
+        ar_record_end(c->records.recorder, record, &call->caller, bytes);
     return MPI_SUCCESS;
 }
 
@@ -157,21 +157,21 @@ record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reducti
 {
     const bool is_native = d->runner == AR_RUN_NATIVE;
     const void *const in = place_of(call) == AR_IN_PLACE ? call->out : call->in;
-    struct ar_record *of = c->recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
+    struct ar_record *of = c->records.recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
     const struct ar_call_label *const label = d->label;
     if (of)
-        ar_record_begin(c->recorder, of);
-    c->ran = d;
+        ar_record_begin(c->records.recorder, of);
+    c->choice.ran = d;
     const int error =
         is_native ? call->native(call) : ar_communicator_run(c, call->comm, d, r, in, call->out);
-    if (!is_native && c->in_place)
-        c->ran = ar_decision_missed(c, d);
+    if (!is_native && c->memory.in_place)
+        c->choice.ran = ar_decision_missed(c, d);
     if (error && !is_native)
         refuse(call, c, error);
-    if (of && c->told && c->ran == c->told && c->told->label != label)
-        of = ar_decision_record(c, c->told, r, place_of(call));
+    if (of && c->choice.told && c->choice.ran == c->choice.told && c->choice.told->label != label)
+        of = ar_decision_record(c, c->choice.told, r, place_of(call));
     if (of)
-        ar_record_end(c->recorder, of, &call->caller, (uint64_t)call->count * r->size);
+        ar_record_end(c->records.recorder, of, &call->caller, (uint64_t)call->count * r->size);
     return error;
 }
 
@@ -180,7 +180,7 @@ static int
 verify_or_time(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
                const struct ar_call *call)
 {
-    if (c->verifies && d->runner != AR_RUN_NATIVE) {
+    if (c->records.verifies && d->runner != AR_RUN_NATIVE) {
         struct ar_verification v;
         const struct ar_choice choice = d->choice;
         ar_verify_begin(&v, r, call);
@@ -194,7 +194,7 @@ verify_or_time(struct ar_communicator *c, struct ar_decision *d, const struct ar
     const uint64_t start = ar_clock_system_ns();
     const int error = record(c, d, r, call);
     const uint64_t ns = ar_clock_system_ns() - start;
-    ar_recent_forget(&c->recents, NULL); /* the tuner may decide otherwise now */
+    ar_recent_forget(&c->choice.recents, NULL); /* the tuner may decide otherwise now */
     const int noted = error ? MPI_SUCCESS : ar_tuner_note(c, call->comm, tuned, (int64_t)ns);
     return noted ? refuse(call, c, noted) : error;
 }
@@ -253,7 +253,8 @@ static __attribute__((noinline)) int
 ask_again(struct ar_communicator *c, const struct ar_recent *recent, const struct ar_call *call)
 {
     const struct ar_reduction r = recent->reduction;
-    const int error = c->calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
+    const int error =
+        c->devices.calls_to_review <= 0 ? ar_devices_review(c, call->comm) : MPI_SUCCESS;
     /* A review may have made all ranks decide anew. */
     return error ? refuse(call, c, error) : ask(c, recent->decision, &r, call);
 }
@@ -270,7 +271,7 @@ resolve(struct ar_communicator *c, const struct ar_call *call)
         return leave_to_mpi(call, why);
     r.comm = call->comm;
     /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
-    if (r.size > 0 && --c->calls_to_review <= 0)
+    if (r.size > 0 && --c->devices.calls_to_review <= 0)
         error = ar_devices_review(c, call->comm);
     return error ? refuse(call, c, error) : ask(c, NULL, &r, call);
 }
@@ -288,7 +289,7 @@ passes(const struct ar_call *call)
 static inline int
 choose(struct ar_communicator *c, const struct ar_call *call)
 {
-    if (!c->always_native && c->config->is_watched) {
+    if (!c->agreement.always_native && c->config->is_watched) {
         bool are_alike;
         const int error = ar_verify_call(c, call, &are_alike);
         if (error || !are_alike)
@@ -296,13 +297,13 @@ choose(struct ar_communicator *c, const struct ar_call *call)
     }
     if (call->count == 0)
         return leave_to_mpi(call, "nothing to reduce");
-    if (c->always_native)
+    if (c->agreement.always_native)
         return record_native(c, call);
     const struct ar_recent *const recent =
-        ar_recent_find(&c->recents, call->op, call->type, (size_t)call->count);
+        ar_recent_find(&c->choice.recents, call->op, call->type, (size_t)call->count);
     if (!recent || !call->in || !call->out)
         return resolve(c, call);
-    if (--c->calls_to_review > 0 && passes(call))
+    if (--c->devices.calls_to_review > 0 && passes(call))
         return watch(c, recent->decision, &recent->reduction, call);
     return ask_again(c, recent, call);
 }
@@ -314,13 +315,13 @@ static uint64_t
 describe(const struct ar_communicator *c, const struct ar_call *call, struct ar_trace_kind *kind)
 {
     int size = 0;
-    const char *const reason = c->ran             ? c->ran->reason
+    const char *const reason = c->choice.ran      ? c->choice.ran->reason
                                : call->count == 0 ? "nothing to reduce"
-                                                  : c->always_native;
+                                                  : c->agreement.always_native;
     memset(kind, 0, sizeof *kind);
     snprintf(kind->ran, sizeof kind->ran, "native");
-    if (c->ran)
-        ar_decision_print(c->ran, kind->ran);
+    if (c->choice.ran)
+        ar_decision_print(c->choice.ran, kind->ran);
     snprintf(kind->reason, sizeof kind->reason, "%s", reason ? reason : "not ours");
     if (call->count == 0)
         return 0;
@@ -333,15 +334,15 @@ static __attribute__((noinline)) int
 trace(struct ar_communicator *c, const struct ar_call *call)
 {
     struct ar_trace_kind kind;
-    c->ran = NULL;
-    c->events = ar_timeline_arrive(c->timeline);
+    c->choice.ran = NULL;
+    c->records.events = ar_timeline_arrive(c->records.timeline);
     const int error = choose(c, call);
     const uint64_t left_ns = ar_clock_system_ns();
-    if (c->events && error)
-        ar_timeline_drop(c->timeline);
-    else if (c->events)
-        ar_timeline_leave(c->timeline, &kind, describe(c, call, &kind), left_ns);
-    c->events = NULL;
+    if (c->records.events && error)
+        ar_timeline_drop(c->records.timeline);
+    else if (c->records.events)
+        ar_timeline_leave(c->records.timeline, &kind, describe(c, call, &kind), left_ns);
+    c->records.events = NULL;
     return error;
 }
 
@@ -371,7 +372,7 @@ admit(const struct ar_call *call)
         return is_raised ? error : refuse(call, c, error);
     if (!c)
         return call->native(call);
-    return c->timeline ? trace(c, call) : choose(c, call);
+    return c->records.timeline ? trace(c, call) : choose(c, call);
 }
 
 static int

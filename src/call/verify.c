@@ -42,8 +42,8 @@ ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_
 {
     const unsigned every = c->config->verify.every;
     *are_alike = true;
-    c->verifies = every > 0 && c->verify_calls++ % every == 0;
-    return c->verifies ? ar_calls_compare(c, call, are_alike) : MPI_SUCCESS;
+    c->records.verifies = every > 0 && c->records.verify_calls++ % every == 0;
+    return c->records.verifies ? ar_calls_compare(c, call, are_alike) : MPI_SUCCESS;
 }
 
 void

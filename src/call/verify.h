@@ -13,8 +13,8 @@ struct ar_verification {
     void *room;     /* for the native result; NULL without memory; owned */
 };
 
-/* Begins a call on c: sets c->verifies, alike on all ranks.  If the call is to be verified it
- * compares the ranks' arguments as ar_calls_compare does, and is collective; else they count as
+/* Begins a call on c: sets c->records.verifies, alike on all ranks.  If the call is to be verified
+ * it compares the ranks' arguments as ar_calls_compare does, and is collective; else they count as
  * alike.  MPI_SUCCESS, or an error of MPI's, which it has not raised. */
 int ar_verify_call(struct ar_communicator *c, const struct ar_call *call, bool *are_alike);
 

@@ -219,8 +219,8 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
         ar_devices_expect(c);
     if (!error && differ[VERSION] >= 0) {
         /* Nothing more is exchanged on such a communicator, not even the settings. */
-        c->verdict = reason_version;
-        c->has_versions = true;
+        c->agreement.verdict = reason_version;
+        c->agreement.has_versions = true;
         if (c->rank == 0)
             ar_say("ranks 0 and %d of a communicator have different versions of this library (rank "
                    "0: %s): all calls on it run native",
@@ -228,11 +228,12 @@ ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mi
         return MPI_SUCCESS;
     }
     if (!error && differ[TEXT] >= 0)
-        error = adopt(c, comm, mine, &c->own_config, differ[TEXT], "their ALLREDUCE_ settings");
+        error = adopt(c, comm, mine, &c->agreement.own_config, differ[TEXT],
+                      "their ALLREDUCE_ settings");
     if (error)
         return error;
-    if (c->own_config)
-        c->config = c->own_config;
+    if (c->agreement.own_config)
+        c->config = c->agreement.own_config;
     if (c->config->error) { /* rank 0 speaks for all and ends the job */
         if (c->rank == 0)
             ar_say("%s", c->config->problem);
@@ -249,7 +250,7 @@ ar_agree_on(struct ar_communicator *c, MPI_Comm comm, struct ar_config **config)
 {
     int differ[TERMS];
     struct ar_config *theirs = NULL;
-    if (c->verdict)
+    if (c->agreement.verdict)
         return MPI_SUCCESS;
     int error = compare(c, comm, (*config)->text, differ);
     if (error || differ[TEXT] < 0)

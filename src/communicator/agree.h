@@ -19,10 +19,10 @@ enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4, AR_LACKS_XP
  * MPI_SUCCESS or an MPI error. */
 int ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory);
 
-/* Agrees on the configuration: c->config and, if ranks differ, c->own_config (rank 0's); and on
- * whether any rank has a runtime for accelerators (devices.h).
- * Collective over comm.  A configuration that does not parse ends the job here.  known: by
- * ar_agree_to_begin.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
+/* Agrees on the configuration: c->config and, if ranks differ, c->agreement.own_config (rank 0's);
+ * and on whether any rank has a runtime for accelerators (devices.h). Collective over comm.  A
+ * configuration that does not parse ends the job here.  known: by ar_agree_to_begin.  MPI_SUCCESS,
+ * an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_agree_at_start(struct ar_communicator *c, MPI_Comm comm, struct ar_config *mine,
                       unsigned char known);
 

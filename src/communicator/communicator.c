@@ -76,25 +76,25 @@ ar_communicator_is_ending(MPI_Comm comm)
 static void
 destroy(struct ar_communicator *c)
 {
-    ar_statistics_detach(c->recorder);
-    c->recorder = NULL;
-    ar_timeline_detach(c->timeline);
+    ar_statistics_detach(c->records.recorder);
+    c->records.recorder = NULL;
+    ar_timeline_detach(c->records.timeline);
     ar_decisions_destroy(c);
-    ar_tuner_destroy(c->tuner);
+    ar_tuner_destroy(c->choice.tuner);
     ar_engine_destroy(c);
     ar_levels_forget(c);
-    ar_rules_destroy(c->model_rules[0]);
-    ar_rules_destroy(c->model_rules[1]);
-    ar_config_destroy(c->own_config);
-    free(c->spare_set);
-    free(c->seen);
-    free(c->exact_sum);
-    free(c->told);
-    free(c->trials[0]);
-    free(c->trials[1]);
-    free(c->devices_kinds);
-    free(c->scratch);
-    ar_aligned_end(&c->operands);
+    ar_rules_destroy(c->messages.rules[0]);
+    ar_rules_destroy(c->messages.rules[1]);
+    ar_config_destroy(c->agreement.own_config);
+    free(c->choice.spare_set);
+    free(c->choice.seen);
+    free(c->buffers.exact_sum);
+    free(c->choice.told);
+    free(c->choice.trials[0]);
+    free(c->choice.trials[1]);
+    free(c->devices.kinds);
+    free(c->buffers.scratch);
+    ar_aligned_end(&c->buffers.operands);
     free(c->name);
     free(c);
 }
@@ -157,16 +157,16 @@ allocate(MPI_Comm comm)
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
     const bool sees = c->nranks > AR_RANKS_PLANNED_AT_ONCE;
-    c->spare_set = ar_decision_set_create();
-    c->seen = sees ? calloc(1, sizeof *c->seen) : NULL;
-    if (!c->spare_set || (sees && !c->seen)) {
-        free(c->spare_set);
-        free(c->seen);
+    c->choice.spare_set = ar_decision_set_create();
+    c->choice.seen = sees ? calloc(1, sizeof *c->choice.seen) : NULL;
+    if (!c->choice.spare_set || (sees && !c->choice.seen)) {
+        free(c->choice.spare_set);
+        free(c->choice.seen);
         free(c);
         return NULL;
     }
-    c->carriage.range = -1;
-    c->calls_to_review = LONG_MAX;
+    c->messages.carriage.range = -1;
+    c->devices.calls_to_review = LONG_MAX;
     return c;
 }
 
@@ -174,27 +174,28 @@ allocate(MPI_Comm comm)
 static void
 find_native(struct ar_communicator *c)
 {
-    c->always_native = c->verdict ? c->verdict : ar_config_always_native(c->config);
-    if (c->recorder && c->always_native)
-        c->native_label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL,
-                                            c->config && !c->config->broken ? "native" : "",
-                                            "native", c->always_native);
+    c->agreement.always_native =
+        c->agreement.verdict ? c->agreement.verdict : ar_config_always_native(c->config);
+    if (c->records.recorder && c->agreement.always_native)
+        c->agreement.native_label = ar_recorder_label(
+            c->records.recorder, AR_ENTRY_ALLREDUCE, NULL,
+            c->config && !c->config->broken ? "native" : "", "native", c->agreement.always_native);
 }
 
 void
 ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
 {
     ar_decisions_clear(c);
-    c->lends_none = 0;
-    ar_config_destroy(c->own_config);
-    c->config = c->own_config = config;
+    c->choice.lends_none = 0;
+    ar_config_destroy(c->agreement.own_config);
+    c->config = c->agreement.own_config = config;
     find_native(c);
 }
 
 void
 ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
 {
-    c->verdict = reason;
+    c->agreement.verdict = reason;
     find_native(c);
 }
 
@@ -219,10 +220,10 @@ begin(const struct ar_communicator *c, MPI_Comm comm, unsigned char *known, int 
 static int
 settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
 {
-    c->calls_to_review = c->reviewed_calls = AR_REVIEW_CALLS;
-    c->in_place_is_tried = known & AR_LACKS_XPMEM;
+    c->devices.calls_to_review = c->devices.reviewed_calls = AR_REVIEW_CALLS;
+    c->memory.in_place_is_tried = known & AR_LACKS_XPMEM;
     int error = ar_agree_at_start(c, comm, process_config, known);
-    if (error || c->has_versions)
+    if (error || c->agreement.has_versions)
         return error;
     /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
     const char *const clauses = ar_program_clauses_get(comm);
@@ -232,8 +233,8 @@ settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
     if (config)
         ar_communicator_configure(c, config);
     if (c->config->tune == AR_TUNE_ONLINE && !c->config->broken && c->nranks > 1) {
-        c->tuner = ar_tuner_create(c);
-        return c->tuner ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        c->choice.tuner = ar_tuner_create(c);
+        return c->choice.tuner ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     return MPI_SUCCESS;
 }
@@ -261,17 +262,17 @@ create(MPI_Comm comm, int *error)
         return NULL;
     }
     if (alone)
-        c->verdict = alone;
+        c->agreement.verdict = alone;
     else
         *error = settle(c, comm, known);
-    if (!*error && !c->verdict)
-        *error = ar_timeline_attach(&c->timeline, c->config, comm, start);
+    if (!*error && !c->agreement.verdict)
+        *error = ar_timeline_attach(&c->records.timeline, c->config, comm, start);
     if (*error) {
         destroy(c);
         return NULL;
     }
-    c->recorder = ar_statistics_attach(c->has_versions ? NULL : c->config, comm,
-                                       ar_clock_system_ns() - start);
+    c->records.recorder = ar_statistics_attach(c->agreement.has_versions ? NULL : c->config, comm,
+                                               ar_clock_system_ns() - start);
     find_native(c);
     return attach(c, comm, error);
 }
@@ -324,8 +325,8 @@ void
 ar_setup_end(struct ar_setup *setup, const struct ar_communicator *c)
 {
     fesetenv(&setup->environment);
-    if (c->recorder)
-        c->recorder->setup_ns += ar_clock_system_ns() - setup->start_ns;
+    if (c->records.recorder)
+        c->records.recorder->setup_ns += ar_clock_system_ns() - setup->start_ns;
 }
 
 struct ar_communicator *
@@ -342,7 +343,7 @@ ar_communicator_create_with(MPI_Comm comm, struct ar_config *config)
 void
 ar_communicator_assume(struct ar_communicator *c, const int *node_of)
 {
-    c->assumed = node_of;
+    c->messages.assumed = node_of;
 }
 
 /* --- runs --- */
@@ -352,8 +353,8 @@ note_streaming(struct ar_communicator *c, const struct ar_decision *d,
                const struct ar_stores *stores)
 {
     ar_copy_learn(c, d, stores);
-    if (c->recorder)
-        c->recorder->streamed |= stores->is_streamed;
+    if (c->records.recorder)
+        c->records.recorder->streamed |= stores->is_streamed;
 }
 
 static int
@@ -365,14 +366,14 @@ by_messages(struct ar_communicator *c, const struct ar_decision *decision,
         .reduction = r,
         .in = in,
         .out = out,
-        .scratch = c->scratch,
+        .scratch = c->buffers.scratch,
         .channel = decision->channel,
-        .member_of = c->member_of,
-        .wire = &c->carriage.wire,
+        .member_of = c->messages.member_of,
+        .wire = &c->messages.carriage.wire,
         .whole = decision->whole,
         .wait = c->wait,
-        .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
-        .events = c->events,
+        .waited_ticks = c->records.recorder ? &c->records.recorder->waited_ticks : NULL,
+        .events = c->records.events,
     };
     const struct ar_deadline_run watched = {&decision->choice, r, &run, NULL};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
@@ -390,16 +391,16 @@ by_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *de
         .node = decision->node,
         .plan = decision->node_plan,
         .count = decision->key.count,
-        .in_place = decision->choice.params.copy == AR_COPY_IN_PLACE ? c->in_place : NULL,
+        .in_place = decision->choice.params.copy == AR_COPY_IN_PLACE ? c->memory.in_place : NULL,
         .tries_ways = decision->tries_ways,
         .reduction = r,
         .in = in,
         .out = out,
-        .scratch = c->scratch,
+        .scratch = c->buffers.scratch,
         .comm = comm,
         .wait = c->wait,
-        .waited_ticks = c->recorder ? &c->recorder->waited_ticks : NULL,
-        .events = c->events,
+        .waited_ticks = c->records.recorder ? &c->records.recorder->waited_ticks : NULL,
+        .events = c->records.events,
     };
     const struct ar_deadline_run watched = {&decision->choice, r, NULL, &run};
     ar_deadline_enter(AR_DEADLINE_RUNS, &watched);
@@ -434,8 +435,8 @@ align(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decisi
       const struct ar_reduction *r, const void *in, void *out)
 {
     struct ar_reduction aligned = *r;
-    aligned.operands = &c->operands;
-    ar_aligned_begin(&c->operands, in, out);
+    aligned.operands = &c->buffers.operands;
+    ar_aligned_begin(&c->buffers.operands, in, out);
     return carry(c, comm, decision, &aligned, in, out);
 }
 

@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "algorithms/domains.h"
 #include "communicator/carrier.h"
@@ -50,65 +51,99 @@ struct ar_memory {
     struct ar_node node; /* if ready */
 };
 
-struct ar_communicator {
-    int rank;
-    int nranks;
-    const struct ar_config *config;
-    struct ar_config *own_config; /* if ranks differed: rank 0's; else NULL */
+/* What the ranks have agreed on (agree.h). */
+struct ar_agreed {
+    struct ar_config *own_config; /* if ranks differed: rank 0's; else NULL.  Owned */
     bool has_versions;            /* the ranks have different ones: we exchange nothing */
-    const char *always_native;    /* reason why every call goes native, or NULL */
-    struct ar_timeline *timeline; /* NULL: calls are not traced */
-    struct ar_events *events;     /* of the current call; NULL: they are not recorded */
-    const char *verdict;          /* like always_native, whatever the program chooses; NULL: none */
-    /* Of device memory: see devices.h.  Alike on all ranks. */
-    bool has_devices;     /* whether any rank has a runtime */
-    long calls_to_review; /* until the ranks agree anew; 0: something may be due at each call */
-    long reviewed_calls;  /* how many calls the next review will have seen */
-    struct ar_devices_kind *devices_kinds; /* AR_DEVICES_KINDS; owned; NULL: none yet */
-    unsigned next_kind;                    /* the next to replace in a full set */
-    int failure; /* the error that interrupted a call: since then its ranks are out of step */
-    enum ar_engine engine;
-    /* Of our own messages, and the map of nodes; borrowed at the first call that needs it. */
-    struct ar_carriage carriage;
+    const char *verdict;       /* reason why every call goes native, whatever the program chooses;
+                                  NULL: none */
+    const char *always_native; /* the same, or because the configuration says so; NULL: none */
+    const struct ar_call_label *native_label; /* of such calls */
+};
+
+/* Whose memory is device memory (devices.h).  Alike on all ranks. */
+struct ar_devices {
+    bool any;                      /* whether any rank has a runtime */
+    long calls_to_review;          /* until the ranks agree anew; 0: something may be due at each */
+    long reviewed_calls;           /* how many calls the next review will have seen */
+    struct ar_devices_kind *kinds; /* AR_DEVICES_KINDS; owned; NULL: none yet */
+    unsigned next_kind;            /* the next to replace in a full set */
+};
+
+/* What messages need, from the first call that sends any (transport.h, forecast.h). */
+struct ar_messages {
+    enum ar_engine state;
+    struct ar_carriage carriage; /* of our own messages, and the map of nodes; borrowed */
     const int *assumed; /* nodes instead of those that MPI reports; NULL: none.  Borrowed */
-    struct ar_memory memory[AR_MEMORY_GRADES];
+    bool has_channel;   /* for the ranks of this one's node */
+    struct ar_channel channel;
+    int *member_of;            /* number of each rank in the channel, or -1; owned */
+    size_t nodes, per_node;    /* as in struct ar_request; 0: not counted yet */
+    bool has_rules[2];         /* whether they were looked up */
+    struct ar_rules *rules[2]; /* of auto across nodes; for ops that do not commute.  Owned */
+};
+
+/* What the ranks of a node share (transport.h, ways.h, named_levels.h). */
+struct ar_memories {
+    struct ar_memory grades[AR_MEMORY_GRADES];
     bool in_place_is_tried;        /* or known to be in vain */
     struct ar_in_place *in_place;  /* NULL: not needed yet, or impossible; owned */
     struct ar_levels_kept *levels; /* groups of ranks; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
-    struct ar_domains domains;     /* what the ranks share */
-    bool has_channel;              /* made with the engine, for the ranks of this one's node */
-    struct ar_channel channel;
-    int *member_of;                  /* number of each rank in the channel, or -1 */
-    size_t nodes, per_node;          /* as in struct ar_request; 0: not counted yet */
-    char *name;                      /* likewise; NULL: it was not needed yet */
-    bool has_model[2];               /* whether the rules were looked up */
-    struct ar_rules *model_rules[2]; /* of auto across nodes; for ops that do not commute */
-    bool shares_cores; /* ranks of this one's node do, with each other or with those beside them */
-    struct ar_wait wait;
-    struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
-    char *scratch;                  /* aligned to 64 */
-    size_t scratch_bytes;
-    struct ar_aligned operands; /* of ops that get whole vectors */
-    size_t plan_bytes;          /* of all plans */
-    struct ar_trial *trials[2]; /* of stores; NULL: none yet.  Owned; see copy.c */
-    unsigned next_way;          /* the next to replace in a full set */
-    struct ar_decision *decisions[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
+    struct ar_domains domains;
+};
+
+/* What calls run (decide.h). */
+struct ar_decisions {
+    const struct ar_pick *pick; /* runs regardless of the configuration; NULL: nothing */
+    struct ar_tuner *tuner;     /* NULL: nothing is tuned.  Owned */
+    struct ar_decision *sets[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
     struct ar_decision *spare_set; /* becomes the first set; made while all ranks can still go
                                       native.  NULL: in use.  Owned */
+    unsigned next_way;             /* the next to replace in a full set */
+    size_t plan_bytes;             /* of all plans */
     struct ar_recents recents;
     const struct ar_decision *ran; /* by the last call; NULL: none, or no longer known */
+    struct ar_decision *told;      /* a decision with the last call's own reason or count, or NULL.
+                                      Owned */
     struct ar_seen *seen;          /* NULL: few ranks, no call is left to MPI for that.  Owned */
     struct ar_often often;         /* the calls that get a plan of their own */
     uint32_t lends_none;           /* a bit for each size bin in which no plan can be lent */
-    struct ar_decision
-        *told; /* a decision with the last call's own reason or count, or NULL.  Owned */
-    const struct ar_pick *pick;   /* runs regardless of the configuration; NULL: nothing */
+    struct ar_trial *trials[2];    /* of stores; NULL: none yet.  Owned; see ways.c */
+};
+
+/* What is written down of calls (record/). */
+struct ar_records {
     struct ar_recorder *recorder; /* NULL: nothing is recorded */
-    struct ar_tuner *tuner;       /* NULL: nothing is tuned */
+    struct ar_timeline *timeline; /* NULL: calls are not traced */
+    struct ar_events *events;     /* of the current call; NULL: they are not recorded */
     unsigned long verify_calls;   /* before the current one, under ALLREDUCE_VERIFY */
     bool verifies;                /* whether the current call is to be verified */
-    const struct ar_call_label *native_label; /* of calls under always_native */
+};
+
+/* Where calls put their operands. */
+struct ar_call_buffers {
+    char *scratch; /* aligned to 64; owned */
+    size_t scratch_bytes;
+    struct ar_aligned operands;     /* of ops that get whole vectors */
+    struct ar_exact_sum *exact_sum; /* NULL: not needed yet.  Owned */
+};
+
+struct ar_communicator {
+    int rank;
+    int nranks;
+    const struct ar_config *config;
+    int failure;       /* the error that interrupted a call: since then its ranks are out of step */
+    char *name;        /* as in struct ar_request; NULL: it was not needed yet.  Owned */
+    bool shares_cores; /* ranks of this one's node do, with each other or with those beside them */
+    struct ar_wait wait;
+    struct ar_agreed agreement;
+    struct ar_devices devices;
+    struct ar_memories memory;
+    struct ar_messages messages;
+    struct ar_decisions choice;
+    struct ar_records records;
+    struct ar_call_buffers buffers;
 };
 
 /* To be called once, before anything else here; config is the process's, or NULL without memory. */

@@ -72,10 +72,10 @@ static struct ar_decision *
 set_of(struct ar_communicator *c, const struct ar_decision_key *key)
 {
     const uint64_t hash = ar_call_hash(key->count, key->size, key->pick);
-    struct ar_decision **set = &c->decisions[(hash >> 32) % AR_DECISION_SETS];
+    struct ar_decision **set = &c->choice.sets[(hash >> 32) % AR_DECISION_SETS];
     if (!*set) {
-        *set = c->spare_set ? c->spare_set : ar_decision_set_create();
-        c->spare_set = NULL;
+        *set = c->choice.spare_set ? c->choice.spare_set : ar_decision_set_create();
+        c->choice.spare_set = NULL;
     }
     return *set;
 }
@@ -93,21 +93,21 @@ drop(struct ar_communicator *c, struct ar_decision *d)
 {
     if (!d->used)
         return;
-    c->plan_bytes -= plan_bytes(d);
+    c->choice.plan_bytes -= plan_bytes(d);
     ar_plan_destroy(d->plan);
     ar_node_plan_destroy(d->node_plan);
     memset(d, 0, sizeof *d);
-    ar_recent_forget(&c->recents, d);
-    if (c->ran == d || c->ran == c->told) /* told may be a copy of d */
-        c->ran = NULL;
+    ar_recent_forget(&c->choice.recents, d);
+    if (c->choice.ran == d || c->choice.ran == c->choice.told) /* told may be a copy of d */
+        c->choice.ran = NULL;
 }
 
 void
 ar_decisions_clear(struct ar_communicator *c)
 {
     for (int i = 0; i < AR_DECISION_SETS; i++)
-        for (int j = 0; c->decisions[i] && j < AR_DECISION_WAYS; j++)
-            drop(c, &c->decisions[i][j]);
+        for (int j = 0; c->choice.sets[i] && j < AR_DECISION_WAYS; j++)
+            drop(c, &c->choice.sets[i][j]);
 }
 
 void
@@ -115,21 +115,21 @@ ar_decisions_destroy(struct ar_communicator *c)
 {
     ar_decisions_clear(c);
     for (int i = 0; i < AR_DECISION_SETS; i++)
-        free(c->decisions[i]);
+        free(c->choice.sets[i]);
 }
 
 /* Where memory runs out the old scratch stays, since plans in the cache count on it. */
 static int
 grow_scratch(struct ar_communicator *c, size_t bytes)
 {
-    if (bytes <= c->scratch_bytes)
+    if (bytes <= c->buffers.scratch_bytes)
         return MPI_SUCCESS;
     char *scratch = aligned_alloc(AR_SCRATCH_ALIGNMENT, bytes); /* a multiple: see plan.c */
     if (!scratch)
         return MPI_ERR_NO_MEM;
-    free(c->scratch);
-    c->scratch = scratch;
-    c->scratch_bytes = bytes;
+    free(c->buffers.scratch);
+    c->buffers.scratch = scratch;
+    c->buffers.scratch_bytes = bytes;
     return MPI_SUCCESS;
 }
 
@@ -145,7 +145,7 @@ static int
 keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes)
 {
     const size_t bytes = plan_bytes(d);
-    if (c->plan_bytes + bytes > PLAN_BYTES_MAX) {
+    if (c->choice.plan_bytes + bytes > PLAN_BYTES_MAX) {
         struct ar_decision keep = *d;
         d->used = false; /* so that it is not dropped with the rest */
         ar_decisions_clear(c);
@@ -153,7 +153,7 @@ keep_plan(struct ar_communicator *c, struct ar_decision *d, size_t scratch_bytes
     }
     const int error = grow_scratch(c, scratch_bytes);
     if (!error)
-        c->plan_bytes += bytes;
+        c->choice.plan_bytes += bytes;
     return error;
 }
 
@@ -175,9 +175,9 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
     const struct ar_reduction packed = ar_reduction_packed(r);
     const struct ar_reduction *const run = ar_reduction_interleaves(r) ? &packed : r;
     struct ar_params params = d->choice.params;
-    params.node_of = c->carriage.node_of;
-    const bool has_channel = c->has_channel && ar_channel_takes(&c->channel, r);
-    const bool is_open = params.window == AR_WINDOW_AUTO && c->channel.nranks == c->nranks;
+    params.node_of = c->messages.carriage.node_of;
+    const bool has_channel = c->messages.has_channel && ar_channel_takes(&c->messages.channel, r);
+    const bool is_open = params.window == AR_WINDOW_AUTO && c->messages.channel.nranks == c->nranks;
     const int most = has_channel && is_open ? AR_CHANNEL_QUEUES : AR_WINDOW_MAX;
     const int error =
         mpi_error(ar_plan_create(&d->plan, d->choice.algorithm, &params, c->rank, c->nranks,
@@ -190,7 +190,7 @@ make_plan(struct ar_communicator *c, struct ar_decision *d, const struct ar_redu
         d->choice.params.segment_bytes = d->plan->segment * r->size;
         tell_change(d, "scratch memory is too little: shorter segments");
     }
-    d->channel = has_channel && d->plan->window <= AR_CHANNEL_QUEUES ? &c->channel : NULL;
+    d->channel = has_channel && d->plan->window <= AR_CHANNEL_QUEUES ? &c->messages.channel : NULL;
     if (d->channel)
         ar_copy_settle_stores(&d->plan->stores, c, d, d->channel->piece.crowd,
                               ar_plan_can_stream(d->plan, run));
@@ -279,19 +279,19 @@ decide_choice(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
         error = ar_request_count_nodes(c, comm);
     if (error)
         return error;
-    if (wants_memory && !(asks_nodes && c->nodes > 1))
+    if (wants_memory && !(asks_nodes && c->messages.nodes > 1))
         d->node = ar_memory_find_or_map(c, comm, r, d->key.count, &d->reason);
     /* Another choice would break a promise above RUN. */
-    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN || (asks_nodes && c->nodes == 1))
+    if (d->node || !is_auto || keeps > AR_DETERMINISM_RUN || (asks_nodes && c->messages.nodes == 1))
         return MPI_SUCCESS;
     request.shares_memory = false;
     if (wants_memory)
         error = mpi_error(ar_config_select(c->config, &d->choice, &request, &d->reason));
-    if (!error && c->engine == AR_ENGINE_NONE)
+    if (!error && c->messages.state == AR_ENGINE_NONE)
         error = ar_engine_create(c, comm);
     /* A model that is measured at the start may be another one in another run. */
     const bool may_model = keeps == AR_DETERMINISM_NONE || c->config->model_file;
-    if (!error && c->engine == AR_ENGINE_READY && may_model)
+    if (!error && c->messages.state == AR_ENGINE_READY && may_model)
         error = ar_model_choose(c, comm, &d->choice, &request, &d->reason);
     return error;
 }
@@ -358,8 +358,8 @@ decide_for_devices(struct ar_communicator *c, MPI_Comm comm, struct ar_decision 
 static int
 prepare_messages(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
 {
-    const int error = c->engine == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
-    if (!error && c->engine == AR_ENGINE_FAILED) {
+    const int error = c->messages.state == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
+    if (!error && c->messages.state == AR_ENGINE_FAILED) {
         d->choice.kind = AR_CHOICE_NATIVE;
         d->reason = "no private communicator";
     }
@@ -437,8 +437,8 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         d++;
     if (d == set + AR_DECISION_WAYS) {
         do
-            d = &set[c->next_way++ % AR_DECISION_WAYS];
-        while (d == c->ran); /* an exact sum, which goes on after its integers */
+            d = &set[c->choice.next_way++ % AR_DECISION_WAYS];
+        while (d == c->choice.ran); /* an exact sum, which goes on after its integers */
         drop(c, d);
     }
     d->used = true;
@@ -449,14 +449,14 @@ decide(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
         d->is_brief = pick->is_brief;
     }
     struct ar_setup setup;
-    struct ar_events *const events = c->events; /* not of what is measured to decide */
-    c->events = NULL;
+    struct ar_events *const events = c->records.events; /* not of what is measured to decide */
+    c->records.events = NULL;
     ar_setup_begin(&setup);
     *error = fill(c, comm, d, r);
-    if (c->recorder && !*error)
+    if (c->records.recorder && !*error)
         ar_decision_label(c, d);
     ar_setup_end(&setup, c);
-    c->events = events;
+    c->records.events = events;
     if (events)
         ar_events_note(events, (struct ar_event){.kind = AR_EVENT_SETUP,
                                                  .begin_ns = setup.start_ns,
@@ -499,7 +499,7 @@ leave_first(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision_k
     struct ar_decision first = {.used = true, .key = *key};
     struct ar_request request;
     bool forgets;
-    if (ar_seen_note(c->seen, kind, &forgets))
+    if (ar_seen_note(c->choice.seen, kind, &forgets))
         return NULL;
     if (forgets)
         ar_decisions_clear(c);
@@ -521,8 +521,8 @@ decide_or_borrow(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
     const size_t count = key->count;
     struct ar_decision *d = NULL;
     key->count = ar_lending_find(c, comm, r, key, error);
-    if (!*error && c->seen && !pick && c->config->tune != AR_TUNE_ONLINE && !key->for_devices &&
-        r->size > 0)
+    if (!*error && c->choice.seen && !pick && c->config->tune != AR_TUNE_ONLINE &&
+        !key->for_devices && r->size > 0)
         d = leave_first(c, comm, key, r, error);
     if (!d && !*error)
         d = decide(c, comm, r, key, pick, error);
@@ -540,14 +540,14 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
                        size_t count, enum ar_place place, bool for_devices, int *error)
 {
     const bool asks_place = c->config->traits & AR_TRAIT_PLACE;
-    const struct ar_pick *pick = c->pick;
+    const struct ar_pick *pick = c->choice.pick;
     struct ar_tuned *tuned = NULL;
     *error = MPI_SUCCESS;
     place = asks_place ? ar_request_agree_on_place(c, comm, r, count, place, error) : 0;
     if (*error)
         return NULL;
     const bool is_tunable = !pick && !for_devices && keeps_of(r, c->config) == AR_DETERMINISM_NONE;
-    if (is_tunable && c->tuner)
+    if (is_tunable && c->choice.tuner)
         pick = ar_tuner_pick(c, comm, &tuned, r, count, place, error);
     if (*error)
         return NULL;
@@ -560,19 +560,20 @@ ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm, const struct ar
         return NULL;
     tuned = d->reason == ar_reason_first ? NULL : tuned; /* not a call of what is compared */
     if (d->tuned != tuned)
-        ar_recent_forget(&c->recents, d); /* calls of another type, which belong to no search */
+        ar_recent_forget(&c->choice.recents,
+                         d); /* calls of another type, which belong to no search */
     d->tuned = tuned;
     /* Otherwise the next call may differ in its place, or be one that the tuner decides. */
-    if (d != c->told && r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned)))
-        ar_recent_add(&c->recents, &(struct ar_recent){count, *r, d});
+    if (d != c->choice.told && r->named && !asks_place && (!tuned || ar_tuned_is_settled(tuned)))
+        ar_recent_add(&c->choice.recents, &(struct ar_recent){count, *r, d});
     else
-        ar_recent_forget(&c->recents, d);
+        ar_recent_forget(&c->choice.recents, d);
     return d;
 }
 
 void
 ar_communicator_pick(struct ar_communicator *c, const struct ar_pick *pick)
 {
-    c->pick = pick;
-    ar_recent_forget(&c->recents, NULL);
+    c->choice.pick = pick;
+    ar_recent_forget(&c->choice.recents, NULL);
 }

@@ -116,8 +116,8 @@ void ar_decision_keep_own(struct ar_communicator *c, const struct ar_decision_ke
  * NULL without memory. */
 struct ar_decision *ar_decision_staged(struct ar_communicator *c, const struct ar_decision *d);
 
-/* After a call by d, on a communicator that has c->in_place: d, or where it was to run in place and
- * went through slots a copy of d whose reason tells so; until the next one. */
+/* After a call by d, on a communicator that has c->memory.in_place: d, or where it was to run in
+ * place and went through slots a copy of d whose reason tells so; until the next one. */
 struct ar_decision *ar_decision_missed(struct ar_communicator *c, struct ar_decision *d);
 
 /* As ar_communicator_decide, for a call that is not the user's.  place is alike on all ranks.
@@ -167,8 +167,8 @@ int ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_r
 int ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request *request,
                         const struct ar_reduction *r, size_t count, enum ar_place place);
 
-/* Sets c->nodes and c->per_node, which stay 0 where the engine cannot be had.  Collective over comm
- * at its first call.  MPI_SUCCESS, MPI_ERR_NO_MEM or an error of MPI's. */
+/* Sets c->messages.nodes and c->messages.per_node, which stay 0 where the engine cannot be had.
+ * Collective over comm at its first call.  MPI_SUCCESS, MPI_ERR_NO_MEM or an error of MPI's. */
 int ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm);
 
 /* AR_IN_PLACE if the configuration chooses differently for the two places and all ranks are in

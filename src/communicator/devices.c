@@ -44,21 +44,21 @@ void
 ar_devices_expect(struct ar_communicator *c)
 {
     atomic_store(&met_devices, true);
-    c->has_devices = true;
-    c->calls_to_review = 0;
-    ar_recent_forget(&c->recents, NULL);
+    c->devices.any = true;
+    c->devices.calls_to_review = 0;
+    ar_recent_forget(&c->choice.recents, NULL);
 }
 
 int
 ar_devices_review(struct ar_communicator *c, MPI_Comm comm)
 {
     bool any = false;
-    c->calls_to_review = 0;
-    if (c->has_devices)
+    c->devices.calls_to_review = 0;
+    if (c->devices.any)
         return MPI_SUCCESS;
     const int error = ask_all(c, comm, ar_devices_are_loaded(), &any);
-    c->calls_to_review = c->reviewed_calls;
-    c->reviewed_calls *= 2;
+    c->devices.calls_to_review = c->devices.reviewed_calls;
+    c->devices.reviewed_calls *= 2;
     if (any)
         ar_devices_expect(c);
     return error;
@@ -73,13 +73,13 @@ find_kind(struct ar_communicator *c, const struct ar_reduction *r, size_t count)
 {
     const uint64_t hash = ar_call_hash(count, r->size, r->which);
     struct ar_devices_kind *const set =
-        &c->devices_kinds[(hash >> 32) % (AR_DEVICES_KINDS / WAYS) * WAYS];
+        &c->devices.kinds[(hash >> 32) % (AR_DEVICES_KINDS / WAYS) * WAYS];
     int i = 0;
     for (; i < WAYS && set[i].calls > 0; i++)
         if (set[i].count == count && set[i].size == r->size && set[i].op == r->which &&
             set[i].type == r->type_class)
             return &set[i];
-    struct ar_devices_kind *const kind = &set[i < WAYS ? i : (int)(c->next_kind++ % WAYS)];
+    struct ar_devices_kind *const kind = &set[i < WAYS ? i : (int)(c->devices.next_kind++ % WAYS)];
     *kind = (struct ar_devices_kind){
         .count = count, .size = r->size, .op = r->which, .type = r->type_class};
     return kind;
@@ -91,11 +91,11 @@ ar_devices_agree(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
 {
     int error = MPI_SUCCESS;
     *for_devices = false;
-    if (!c->has_devices)
+    if (!c->devices.any)
         return MPI_SUCCESS;
-    if (!c->devices_kinds)
-        c->devices_kinds = calloc(AR_DEVICES_KINDS, sizeof *c->devices_kinds);
-    if (!c->devices_kinds)
+    if (!c->devices.kinds)
+        c->devices.kinds = calloc(AR_DEVICES_KINDS, sizeof *c->devices.kinds);
+    if (!c->devices.kinds)
         return MPI_ERR_NO_MEM;
     struct ar_devices_kind *const kind = find_kind(c, r, count);
     const unsigned long calls = ++kind->calls;

@@ -23,14 +23,14 @@ bool ar_devices_are_expected(void);
  * ranks. */
 void ar_devices_expect(struct ar_communicator *c);
 
-/* To be called when c->calls_to_review has come to 0, which is alike on all ranks: asks again
- * whether any rank has a runtime, if none was known to.  Collective over comm.  MPI_SUCCESS or an
- * error of MPI's. */
+/* To be called when c->devices.calls_to_review has come to 0, which is alike on all ranks: asks
+ * again whether any rank has a runtime, if none was known to.  Collective over comm.  MPI_SUCCESS
+ * or an error of MPI's. */
 int ar_devices_review(struct ar_communicator *c, MPI_Comm comm);
 
 /* *for_devices, alike on all ranks: does a call of count elements of r (r->size > 0) go native for
  * device memory?  on_device: does this rank have some in it?  Collective over comm at some of the
- * calls, where c->has_devices.  MPI_SUCCESS, MPI_ERR_NO_MEM or an error of MPI's. */
+ * calls, where c->devices.any.  MPI_SUCCESS, MPI_ERR_NO_MEM or an error of MPI's. */
 int ar_devices_agree(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                      size_t count, bool on_device, bool *for_devices);
 

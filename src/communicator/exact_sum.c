@@ -47,7 +47,8 @@ allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_
         ar_communicator_decide_on(c, s->comm, r, count, AR_IN_PLACE, NULL, &error);
     if (!d)
         return error;
-    struct ar_record *const record = c->recorder ? ar_decision_record(c, d, r, AR_IN_PLACE) : NULL;
+    struct ar_record *const record =
+        c->records.recorder ? ar_decision_record(c, d, r, AR_IN_PLACE) : NULL;
     if (record)
         ar_record_pass(record, count * r->size);
     if (d->runner != AR_RUN_NATIVE)
@@ -71,7 +72,7 @@ static void
 convert(const struct sum *s, enum direction direction, char *numbers, size_t count, size_t first,
         size_t end)
 {
-    struct ar_exact_sum *const e = s->c->exact_sum;
+    struct ar_exact_sum *const e = s->c->buffers.exact_sum;
     const int nranks = s->c->nranks;
     int64_t *words = e->word;
     for (size_t i = first; i < end; i++) {
@@ -89,7 +90,7 @@ convert(const struct sum *s, enum direction direction, char *numbers, size_t cou
 static int
 sum_blocks(const struct sum *s, const char *in, char *out, size_t count)
 {
-    struct ar_exact_sum *const e = s->c->exact_sum;
+    struct ar_exact_sum *const e = s->c->buffers.exact_sum;
     int error = MPI_SUCCESS;
     for (size_t first = 0, end = 0; first * BLOCK < count && !error; first = end) {
         size_t words = 0;
@@ -112,7 +113,7 @@ sum_blocks(const struct sum *s, const char *in, char *out, size_t count)
 static int
 sum_piece(const struct sum *s, const char *in, char *out, size_t count)
 {
-    struct ar_exact_sum *const e = s->c->exact_sum;
+    struct ar_exact_sum *const e = s->c->buffers.exact_sum;
     const struct ar_window whole = ar_window_whole(s->format);
     const size_t n = (count + BLOCK - 1) / BLOCK;
     int error = MPI_SUCCESS;
@@ -136,7 +137,7 @@ ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
     int error = MPI_SUCCESS;
     if (c->nranks > AR_EXACT_RANKS_MAX)
         return MPI_ERR_UNSUPPORTED_OPERATION;
-    if (!c->exact_sum) {
+    if (!c->buffers.exact_sum) {
         struct ar_exact_sum *const e = malloc(sizeof *e);
         if (!e || !ar_reduction_resolve(&e->windows, MPI_MAX, MPI_INT32_T) ||
             !ar_reduction_resolve(&e->words, MPI_SUM, MPI_INT64_T)) {
@@ -144,7 +145,7 @@ ar_exact_sum_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduc
             return MPI_ERR_NO_MEM;
         }
         e->windows.comm = e->words.comm = comm;
-        c->exact_sum = e;
+        c->buffers.exact_sum = e;
     }
     for (size_t done = 0; done < count * parts && !error; done += BLOCK * BLOCKS) {
         const size_t left = count * parts - done, at = done * s.size;

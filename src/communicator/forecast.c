@@ -16,7 +16,8 @@
 static bool
 spans_nodes(const struct ar_communicator *c)
 {
-    return c->carriage.node_of && ar_nodes_count(c->carriage.node_of, c->nranks) > 1;
+    return c->messages.carriage.node_of &&
+           ar_nodes_count(c->messages.carriage.node_of, c->nranks) > 1;
 }
 
 /* --- the machine --- */
@@ -38,7 +39,7 @@ read_machine(const struct ar_communicator *c, struct ar_machine *machine)
 static void
 fit_machine(const struct ar_communicator *c, struct ar_machine *machine)
 {
-    const int nodes = ar_nodes_count(c->carriage.node_of, c->nranks);
+    const int nodes = ar_nodes_count(c->messages.carriage.node_of, c->nranks);
     int places = 1;
     for (int d = 0; d < machine->ndims; d++)
         places *= machine->dims[d];
@@ -78,7 +79,7 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
 {
     const struct ar_advice_request request = {
         .machine = machine,
-        .node_of = c->carriage.node_of,
+        .node_of = c->messages.carriage.node_of,
         .nranks = c->nranks,
         .allowed = c->config->allowed,
         .in_order = in_order,
@@ -125,7 +126,7 @@ shape_of(const struct ar_communicator *c)
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         shape = (shape ^ c->config->allowed[i]) * prime;
     for (int r = 0; r < c->nranks; r++)
-        shape = (shape ^ (uint64_t)(c->carriage.node_of[r] + 1)) * prime;
+        shape = (shape ^ (uint64_t)(c->messages.carriage.node_of[r] + 1)) * prime;
     return shape;
 }
 
@@ -178,10 +179,10 @@ find_machine(struct ar_machine *machine, const struct ar_communicator *c, MPI_Co
              bool is_known)
 {
     const struct ar_measuring measuring = {.comm = comm,
-                                           .wire = &c->carriage.wire,
+                                           .wire = &c->messages.carriage.wire,
                                            .rank = c->rank,
                                            .nranks = c->nranks,
-                                           .node_of = c->carriage.node_of,
+                                           .node_of = c->messages.carriage.node_of,
                                            .wait = c->wait,
                                            .effort = 1};
     const int error = ar_broadcast(c->wait, comm, &is_known, (int)sizeof is_known);
@@ -219,7 +220,7 @@ make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
     free(machine);
     if (!error)
         error = ar_broadcast_text(c, comm, &text);
-    if (!error && text && ar_rules_parse(&c->model_rules[in_order], text, &problem))
+    if (!error && text && ar_rules_parse(&c->messages.rules[in_order], text, &problem))
         error = MPI_ERR_NO_MEM;
     free(text);
     return error;
@@ -233,14 +234,15 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
 {
     const bool in_order = !request->commutative;
     const struct ar_clause *match = NULL;
-    if (!c->has_model[in_order] && c->nranks > 1 && (spans_nodes(c) || c->config->model_file)) {
+    if (!c->messages.has_rules[in_order] && c->nranks > 1 &&
+        (spans_nodes(c) || c->config->model_file)) {
         const int error = make_rules(c, comm, in_order);
         if (error)
             return error;
     }
-    c->has_model[in_order] = true;
-    if (c->model_rules[in_order])
-        match = ar_rules_match(c->model_rules[in_order], request);
+    c->messages.has_rules[in_order] = true;
+    if (c->messages.rules[in_order])
+        match = ar_rules_match(c->messages.rules[in_order], request);
     if (match) {
         *choice = match->choice;
         *reason = ar_reason_model;

@@ -43,7 +43,7 @@ bit_of(const struct ar_decision_key *key)
     return UINT32_C(1) << ar_size_bin(key->count * key->size);
 }
 
-/* Forgets the recent calls about which a look-up would ask the table (c->often). */
+/* Forgets the recent calls about which a look-up would ask the table (c->choice.often). */
 static void
 forget_lendable(struct ar_recents *recents)
 {
@@ -63,15 +63,15 @@ ar_lending_find(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduct
                             c->config->determinism == AR_DETERMINISM_NONE &&
                             c->config->tune != AR_TUNE_ONLINE;
     const size_t longer = may_borrow ? ar_lending_count(key->count, key->size) : key->count;
-    if (longer == key->count || c->lends_none & bit_of(key))
+    if (longer == key->count || c->choice.lends_none & bit_of(key))
         return key->count;
     *error = ar_request_describe(c, comm, &request, r, key->count, key->place);
     if (*error || !ar_config_may_cut(c->config, &request) ||
         !is_autos(c->config, &request, longer * key->size) ||
-        ar_often_note(&c->often, ar_call_hash(key->count, key->size, 0)))
+        ar_often_note(&c->choice.often, ar_call_hash(key->count, key->size, 0)))
         return key->count;
     /* The table has changed.  Now all ranks ask it again, whatever handles they have used. */
-    forget_lendable(&c->recents);
+    forget_lendable(&c->choice.recents);
     return longer;
 }
 
@@ -99,5 +99,5 @@ ar_decision_lend(struct ar_communicator *c, const struct ar_decision *d, size_t 
 void
 ar_decision_keep_own(struct ar_communicator *c, const struct ar_decision_key *key)
 {
-    c->lends_none |= bit_of(key);
+    c->choice.lends_none |= bit_of(key);
 }

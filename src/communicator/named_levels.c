@@ -21,8 +21,8 @@ struct ar_levels_kept {
 static const struct ar_domains *
 gather_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
-    if (c->domain_of)
-        return &c->domains;
+    if (c->memory.domain_of)
+        return &c->memory.domains;
     const size_t nranks = (size_t)c->nranks;
     int own[AR_DOMAINS];
     int *const all = malloc(nranks * AR_DOMAINS * sizeof *all);
@@ -30,15 +30,16 @@ gather_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
     ar_own_domains_find(own);
     *error = !all || !of ? MPI_ERR_NO_MEM
                          : PMPI_Allgather(own, AR_DOMAINS, MPI_INT, all, AR_DOMAINS, MPI_INT, comm);
-    if (!*error && ar_domains_of_nodes(&c->domains, of, all, c->carriage.node_of, c->nranks))
+    if (!*error &&
+        ar_domains_of_nodes(&c->memory.domains, of, all, c->messages.carriage.node_of, c->nranks))
         *error = MPI_ERR_NO_MEM;
     free(all);
     if (*error) {
         free(of);
         return NULL;
     }
-    c->domain_of = of;
-    return &c->domains;
+    c->memory.domain_of = of;
+    return &c->memory.domains;
 }
 
 /* What the ranks share, from the first memory that they map; NULL where there is none, or without
@@ -46,22 +47,22 @@ gather_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
 static const struct ar_domains *
 find_domains(struct ar_communicator *c, MPI_Comm comm, int *error)
 {
-    const struct ar_memory *const memory = &c->memory[AR_MEMORY_SHORT];
+    const struct ar_memory *const memory = &c->memory.grades[AR_MEMORY_SHORT];
     if (memory->state != AR_ENGINE_READY)
         return NULL;
-    if (c->domain_of)
-        return &c->domains;
+    if (c->memory.domain_of)
+        return &c->memory.domains;
     int *const of = malloc(AR_DOMAINS * (size_t)c->nranks * sizeof *of);
     if (!of || !ar_piece_domains(&memory->node.piece, of, comm, c->nranks)) {
         free(of);
         *error = MPI_ERR_NO_MEM;
         return NULL;
     }
-    c->domain_of = of;
-    c->domains.nranks = c->nranks;
+    c->memory.domain_of = of;
+    c->memory.domains.nranks = c->nranks;
     for (int d = 0; d < AR_DOMAINS; d++)
-        c->domains.of[d] = of + (size_t)d * (size_t)c->nranks;
-    return &c->domains;
+        c->memory.domains.of[d] = of + (size_t)d * (size_t)c->nranks;
+    return &c->memory.domains;
 }
 
 /* NULL without memory. */
@@ -70,13 +71,13 @@ find_kept(struct ar_communicator *c, const struct ar_algorithm *row, const struc
           const struct ar_domains *domains)
 {
     const bool is_in_nodes = ar_algorithm_has_levels_in_nodes(row);
-    struct ar_levels_kept *kept = c->levels;
+    struct ar_levels_kept *kept = c->memory.levels;
     while (kept && (kept->is_in_nodes != is_in_nodes || !ar_levels_equal(&kept->asked, asked)))
         kept = kept->next;
     if (kept)
         return kept;
     const struct ar_params params = {
-        .levels = *asked, .domains = domains, .node_of = c->carriage.node_of};
+        .levels = *asked, .domains = domains, .node_of = c->messages.carriage.node_of};
     kept = malloc(sizeof *kept);
     if (!kept || ar_algorithm_group(&kept->grouping, &kept->found, row, &params, c->nranks)) {
         free(kept);
@@ -84,8 +85,8 @@ find_kept(struct ar_communicator *c, const struct ar_algorithm *row, const struc
     }
     kept->asked = *asked;
     kept->is_in_nodes = is_in_nodes;
-    kept->next = c->levels;
-    c->levels = kept;
+    kept->next = c->memory.levels;
+    c->memory.levels = kept;
     return kept;
 }
 
@@ -135,7 +136,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     if (error)
         return error;
     /* If ranks share cores, each further round waits until all have had their turn. */
-    if (is_auto && domains && c->memory[AR_MEMORY_SHORT].node.is_crowded)
+    if (is_auto && domains && c->memory.grades[AR_MEMORY_SHORT].node.is_crowded)
         return MPI_SUCCESS;
     if (is_auto && domains && ar_levels_auto(&asked, domains, d->key.count * d->key.size))
         return MPI_ERR_NO_MEM;
@@ -167,12 +168,12 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
 void
 ar_levels_forget(struct ar_communicator *c)
 {
-    for (struct ar_levels_kept *kept = c->levels, *next; kept; kept = next) {
+    for (struct ar_levels_kept *kept = c->memory.levels, *next; kept; kept = next) {
         next = kept->next;
         ar_grouping_fini(&kept->grouping);
         free(kept);
     }
-    c->levels = NULL;
-    free(c->domain_of);
-    c->domain_of = NULL;
+    c->memory.levels = NULL;
+    free(c->memory.domain_of);
+    c->memory.domain_of = NULL;
 }

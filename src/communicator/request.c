@@ -9,21 +9,21 @@ int
 ar_request_count_nodes(struct ar_communicator *c, MPI_Comm comm)
 {
     struct ar_node_index index;
-    if (c->nodes > 0)
+    if (c->messages.nodes > 0)
         return MPI_SUCCESS;
-    const int error = c->engine == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
+    const int error = c->messages.state == AR_ENGINE_NONE ? ar_engine_create(c, comm) : MPI_SUCCESS;
     if (error)
         return error;
     if (c->nranks == 1)
-        c->nodes = c->per_node = 1;
-    if (!c->carriage.node_of)
+        c->messages.nodes = c->messages.per_node = 1;
+    if (!c->messages.carriage.node_of)
         return MPI_SUCCESS;
-    if (ar_node_index_init(&index, c->carriage.node_of, c->nranks))
+    if (ar_node_index_init(&index, c->messages.carriage.node_of, c->nranks))
         return MPI_ERR_NO_MEM;
-    c->nodes = (size_t)index.count;
+    c->messages.nodes = (size_t)index.count;
     for (int i = 0; i < index.count; i++) {
         const size_t ranks = (size_t)(index.first[i + 1] - index.first[i]);
-        c->per_node = ranks > c->per_node ? ranks : c->per_node;
+        c->messages.per_node = ranks > c->messages.per_node ? ranks : c->messages.per_node;
     }
     ar_node_index_fini(&index);
     return MPI_SUCCESS;
@@ -56,8 +56,8 @@ ar_request_describe(struct ar_communicator *c, MPI_Comm comm, struct ar_request 
         .op = r->which,
         .type = r->type_class,
         .place = place,
-        .nodes = c->nodes,
-        .per_node = c->per_node,
+        .nodes = c->messages.nodes,
+        .per_node = c->messages.per_node,
         .comm = c->name,
     };
     return error;

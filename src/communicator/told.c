@@ -25,7 +25,8 @@ ar_decision_label(struct ar_communicator *c, struct ar_decision *d)
     if (d->clause)
         ar_choice_print(d->clause, requested, sizeof requested);
     ar_decision_print(d, ran);
-    d->label = ar_recorder_label(c->recorder, AR_ENTRY_ALLREDUCE, NULL, requested, ran, d->reason);
+    d->label =
+        ar_recorder_label(c->records.recorder, AR_ENTRY_ALLREDUCE, NULL, requested, ran, d->reason);
 }
 
 struct ar_record *
@@ -42,20 +43,20 @@ ar_decision_record(struct ar_communicator *c, struct ar_decision *d, const struc
     };
     if (!d->record || d->record->key.type != key.type || d->record->key.op != key.op ||
         d->record->key.place != place)
-        d->record = ar_recorder_find(c->recorder, &key);
+        d->record = ar_recorder_find(c->records.recorder, &key);
     return d->record;
 }
 
 struct ar_decision *
 ar_decision_copy(struct ar_communicator *c, const struct ar_decision *d)
 {
-    if (!c->told)
-        c->told = malloc(sizeof *c->told);
-    if (!c->told)
+    if (!c->choice.told)
+        c->choice.told = malloc(sizeof *c->choice.told);
+    if (!c->choice.told)
         return NULL;
-    *c->told = *d;
-    c->told->record = NULL;
-    return c->told;
+    *c->choice.told = *d;
+    c->choice.told->record = NULL;
+    return c->choice.told;
 }
 
 struct ar_decision *
@@ -67,7 +68,7 @@ ar_decision_tell(struct ar_communicator *c, const struct ar_decision *d, const c
         return NULL;
     told->reason = reason;
     told->choice.params.copy = way;
-    if (c->recorder)
+    if (c->records.recorder)
         ar_decision_label(c, told);
     return told;
 }
@@ -83,10 +84,10 @@ ar_decision_missed(struct ar_communicator *c, struct ar_decision *d)
 {
     const bool was_missed = d->runner == AR_RUN_MEMORY &&
                             d->choice.params.copy == AR_COPY_IN_PLACE &&
-                            (c->in_place->missed || c->in_place->yielded);
+                            (c->memory.in_place->missed || c->memory.in_place->yielded);
     if (!was_missed || d->reason == reason_staged || d->reason == ar_reason_derived)
         return d;
-    const char *const reason = c->in_place->missed ? ar_reason_unmapped : ar_reason_yielded;
+    const char *const reason = c->memory.in_place->missed ? ar_reason_unmapped : ar_reason_yielded;
     struct ar_decision *const told = ar_decision_tell(c, d, reason, AR_COPY_SLOTS);
     return told ? told : d;
 }

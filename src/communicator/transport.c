@@ -15,13 +15,15 @@ const char ar_reason_large[] = "elements too large for shared memory: by message
 static void
 settle_wait(struct ar_communicator *c, bool is_crowded)
 {
-    c->shares_cores = is_crowded || c->carriage.on_host > ar_online_cpus();
-    const int nodes = c->carriage.node_of ? ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
+    c->shares_cores = is_crowded || c->messages.carriage.on_host > ar_online_cpus();
+    const int nodes =
+        c->messages.carriage.node_of ? ar_nodes_count(c->messages.carriage.node_of, c->nranks) : 1;
     c->wait = ar_wait_make(c->config->wait, c->shares_cores);
     c->wait.dozes = nodes > 1;
-    if (c->recorder) {
-        atomic_store_explicit(&c->recorder->nodes, nodes, memory_order_relaxed);
-        atomic_store_explicit(&c->recorder->shares_cores, c->shares_cores, memory_order_relaxed);
+    if (c->records.recorder) {
+        atomic_store_explicit(&c->records.recorder->nodes, nodes, memory_order_relaxed);
+        atomic_store_explicit(&c->records.recorder->shares_cores, c->shares_cores,
+                              memory_order_relaxed);
     }
 }
 
@@ -32,18 +34,22 @@ static void
 look_at_node(struct ar_communicator *c, MPI_Comm comm)
 {
     int members = 0;
-    if (c->assumed)
-        memcpy(c->carriage.node_of, c->assumed, (size_t)c->nranks * sizeof *c->assumed);
+    if (c->messages.assumed)
+        memcpy(c->messages.carriage.node_of, c->messages.assumed,
+               (size_t)c->nranks * sizeof *c->messages.assumed);
     for (int i = 0; i < c->nranks; i++)
-        c->member_of[i] = c->carriage.node_of[i] == c->carriage.node_of[c->rank] ? members++ : -1;
-    const int rank = c->member_of[c->rank];
-    const int here = c->assumed ? c->nranks : members;
+        c->messages.member_of[i] =
+            c->messages.carriage.node_of[i] == c->messages.carriage.node_of[c->rank] ? members++
+                                                                                     : -1;
+    const int rank = c->messages.member_of[c->rank];
+    const int here = c->messages.assumed ? c->nranks : members;
     struct ar_crowd crowd = {here, here}; /* where it cannot be found */
-    MPI_Comm node = ar_carriage_node(&c->carriage, comm, c->rank, c->nranks);
+    MPI_Comm node = ar_carriage_node(&c->messages.carriage, comm, c->rank, c->nranks);
     if (node != MPI_COMM_NULL) {
-        ar_crowd_find(&crowd, c->assumed ? comm : node, here, ar_job_beside(here), false);
+        ar_crowd_find(&crowd, c->messages.assumed ? comm : node, here, ar_job_beside(here), false);
         if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
-            c->has_channel = ar_channel_init(&c->channel, node, rank, members, CHANNEL_KIND);
+            c->messages.has_channel =
+                ar_channel_init(&c->messages.channel, node, rank, members, CHANNEL_KIND);
     }
     settle_wait(c, ar_crowd_shares(crowd));
     if (node != MPI_COMM_NULL && node != comm)
@@ -55,14 +61,14 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
     int error;
     if (c->nranks == 1) { /* nobody to talk to */
-        c->engine = AR_ENGINE_READY;
+        c->messages.state = AR_ENGINE_READY;
         return MPI_SUCCESS;
     }
-    c->member_of = malloc((size_t)c->nranks * sizeof *c->member_of);
-    if (!c->member_of)
+    c->messages.member_of = malloc((size_t)c->nranks * sizeof *c->messages.member_of);
+    if (!c->messages.member_of)
         return MPI_ERR_NO_MEM;
-    const bool ready = ar_carriage_borrow(&c->carriage, comm, c->rank, c->nranks, &error);
-    c->engine = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
+    const bool ready = ar_carriage_borrow(&c->messages.carriage, comm, c->rank, c->nranks, &error);
+    c->messages.state = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
     if (ready)
         look_at_node(c, comm);
     return error;
@@ -75,17 +81,17 @@ ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
-    struct ar_memory *const memory = &c->memory[grade];
+    struct ar_memory *const memory = &c->memory.grades[grade];
     struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE, false};
     if (memory->state != AR_ENGINE_NONE)
         return;
     size.is_futile = c->rank == 0 && ar_carriers_are_apart(comm, c->nranks);
     if (grade == AR_MEMORY_LONG) {
-        const bool is_crowded = c->memory[AR_MEMORY_SHORT].node.is_crowded;
+        const bool is_crowded = c->memory.grades[AR_MEMORY_SHORT].node.is_crowded;
         size.chunk_bytes = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
         size.spare = 0;
     }
-    const bool shares = !c->assumed || ar_nodes_count(c->assumed, c->nranks) == 1;
+    const bool shares = !c->messages.assumed || ar_nodes_count(c->messages.assumed, c->nranks) == 1;
     memory->state = shares && ar_node_init(&memory->node, comm, c->rank, c->nranks, size)
                         ? AR_ENGINE_READY
                         : AR_ENGINE_FAILED;
@@ -99,9 +105,9 @@ ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_
 {
     const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
     const int grade = bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
-    struct ar_memory *const memory = &c->memory[grade];
+    struct ar_memory *const memory = &c->memory.grades[grade];
     map_memory(c, comm, AR_MEMORY_SHORT); /* tells the manner of waiting, too */
-    if (c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
+    if (c->memory.grades[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
         map_memory(c, comm, grade);
     if (memory->state == AR_ENGINE_READY && ar_node_takes(&memory->node, r))
         return &memory->node;
@@ -113,13 +119,13 @@ void
 ar_engine_destroy(struct ar_communicator *c)
 {
     if (c->failure) /* messages that are still under way must not meet the tags of others */
-        c->carriage.range = -1;
-    ar_carriage_return(&c->carriage, !ar_communicators_are_stopped());
-    free(c->member_of);
-    ar_in_place_destroy(c->in_place);
+        c->messages.carriage.range = -1;
+    ar_carriage_return(&c->messages.carriage, !ar_communicators_are_stopped());
+    free(c->messages.member_of);
+    ar_in_place_destroy(c->memory.in_place);
     for (int i = 0; i < AR_MEMORY_GRADES; i++)
-        if (c->memory[i].state == AR_ENGINE_READY)
-            ar_node_fini(&c->memory[i].node);
-    if (c->has_channel)
-        ar_channel_fini(&c->channel);
+        if (c->memory.grades[i].state == AR_ENGINE_READY)
+            ar_node_fini(&c->memory.grades[i].node);
+    if (c->messages.has_channel)
+        ar_channel_fini(&c->messages.channel);
 }

@@ -7,7 +7,7 @@
 extern const char ar_reason_large[]; /* an element, for shared memory */
 
 /* Makes the engine: what carries messages, the map of nodes, the manner of waiting.
- * Collective over comm; c->engine becomes READY or FAILED, alike on all ranks.
+ * Collective over comm; c->messages.state becomes READY or FAILED, alike on all ranks.
  * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 

@@ -106,11 +106,12 @@ list_two(struct ar_tuned *t, size_t *first, const struct ar_choice *choice)
 static int
 make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
 {
-    if (ar_online_init(&t->online, &c->tuner->budget, &t->list, first, c->nranks))
+    if (ar_online_init(&t->online, &c->choice.tuner->budget, &t->list, first, c->nranks))
         return MPI_ERR_NO_MEM;
     t->picks = calloc(t->list.n, sizeof *t->picks);
     for (size_t i = 0; t->picks && i < t->list.n; i++)
-        t->picks[i] = (struct ar_pick){++c->tuner->npicks, t->list.of[i].choice, trying, true};
+        t->picks[i] =
+            (struct ar_pick){++c->choice.tuner->npicks, t->list.of[i].choice, trying, true};
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -131,8 +132,8 @@ add_tuned(struct ar_communicator *c, const struct ar_reduction *r, unsigned bin,
         destroy_tuned(t);
         return NULL;
     }
-    t->next = c->tuner->first;
-    c->tuner->first = t;
+    t->next = c->choice.tuner->first;
+    c->choice.tuner->first = t;
     return t;
 }
 
@@ -145,11 +146,12 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
         ar_communicator_decide_on(c, comm, r, count, AR_OUT_OF_PLACE, NULL, error);
     if (!now)
         return NULL;
-    request->shares_memory = c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
-    request->nodes =
-        c->carriage.node_of ? (size_t)ar_nodes_count(c->carriage.node_of, c->nranks) : 1;
-    request->is_scattered =
-        c->carriage.node_of && !ar_nodes_are_blocks(c->carriage.node_of, c->nranks);
+    request->shares_memory = c->memory.grades[AR_MEMORY_SHORT].state == AR_ENGINE_READY;
+    request->nodes = c->messages.carriage.node_of
+                         ? (size_t)ar_nodes_count(c->messages.carriage.node_of, c->nranks)
+                         : 1;
+    request->is_scattered = c->messages.carriage.node_of &&
+                            !ar_nodes_are_blocks(c->messages.carriage.node_of, c->nranks);
     struct ar_tuned *const t = add_tuned(c, r, ar_size_bin(request->bytes), &now->choice, request);
     *error = t ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     return t;
@@ -173,10 +175,10 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
 {
     struct ar_request request;
     struct ar_rules *const *const rules = c->config->rules;
-    struct ar_tuned *t = find(c->tuner, r, ar_size_bin(count * r->size));
+    struct ar_tuned *t = find(c->choice.tuner, r, ar_size_bin(count * r->size));
     *tuned = NULL;
     *error = MPI_SUCCESS;
-    if (!tries_all(c) && (!t || !r->named || c->tuner->gives_up))
+    if (!tries_all(c) && (!t || !r->named || c->choice.tuner->gives_up))
         return NULL;
     if (!t || rules[AR_SOURCE_ALGO] || rules[AR_SOURCE_PROGRAM] || rules[AR_SOURCE_FILE]) {
         *error = ar_request_describe(c, comm, &request, r, count, place);
@@ -215,17 +217,17 @@ ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct 
                const struct ar_reduction *r)
 {
     const unsigned bin = ar_size_bin(d->key.count * d->key.size);
-    if (!is_doubtful(c, d, r) || (c->tuner && c->tuner->gives_up))
+    if (!is_doubtful(c, d, r) || (c->choice.tuner && c->choice.tuner->gives_up))
         return MPI_SUCCESS;
-    if (!c->tuner)
-        c->tuner = ar_tuner_create(c);
-    if (!c->tuner)
+    if (!c->choice.tuner)
+        c->choice.tuner = ar_tuner_create(c);
+    if (!c->choice.tuner)
         return MPI_ERR_NO_MEM;
-    if (find(c->tuner, r, bin))
+    if (find(c->choice.tuner, r, bin))
         return MPI_SUCCESS;
     *tuned = add_tuned(c, r, bin, &d->choice, NULL);
     /* Recent calls may belong to it, too: all ranks find out at the same call. */
-    ar_recent_forget(&c->recents, NULL);
+    ar_recent_forget(&c->choice.recents, NULL);
     return *tuned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -257,13 +259,13 @@ turn_signs(struct ar_online_times *times)
 static int
 choose_call(struct ar_communicator *c)
 {
-    struct ar_pick *const call = &c->tuner->call;
+    struct ar_pick *const call = &c->choice.tuner->call;
     const struct ar_request request = {.bytes = sizeof(struct agreement),
                                        .nranks = c->nranks,
                                        .commutative = true,
-                                       .shares_memory =
-                                           c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY};
-    call->number = ++c->tuner->npicks;
+                                       .shares_memory = c->memory.grades[AR_MEMORY_SHORT].state ==
+                                                        AR_ENGINE_READY};
+    call->number = ++c->choice.tuner->npicks;
     call->reason = trying;
     return ar_auto_select(&call->choice, &request, c->config->allowed) ? MPI_ERR_NO_MEM
                                                                        : MPI_SUCCESS;
@@ -274,8 +276,8 @@ choose_call(struct ar_communicator *c)
 static int
 take_greatest(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
 {
-    struct ar_tuner *const tuner = c->tuner;
-    if (!tries_all(c) && c->memory[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
+    struct ar_tuner *const tuner = c->choice.tuner;
+    if (!tries_all(c) && c->memory.grades[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
         return ar_reduce_all(numbers, NNUMBERS, MPI_INT64_T, MPI_MAX, comm);
     int error = tuner->call.number == 0 ? choose_call(c) : MPI_SUCCESS;
     if (error)
@@ -300,9 +302,9 @@ agree(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
     const int error = take_greatest(c, comm, numbers);
     turn_signs(&numbers->times);
     const uint64_t ns = ar_clock_system_ns() - start;
-    if (c->recorder)
-        c->recorder->setup_ns += ns;
-    c->tuner->budget.own_agree_ns = (int64_t)ns;
+    if (c->records.recorder)
+        c->records.recorder->setup_ns += ns;
+    c->choice.tuner->budget.own_agree_ns = (int64_t)ns;
     return error;
 }
 
@@ -327,7 +329,7 @@ settle(const struct ar_communicator *c, struct ar_tuned *t)
     if (tries_all(c))
         ar_tuned_rules_keep(rule);
     pick->reason = rule->reason;
-    pick->number = ++c->tuner->npicks; /* decisions with the new reason */
+    pick->number = ++c->choice.tuner->npicks; /* decisions with the new reason */
 }
 
 /* For the file of what was found. */
@@ -349,11 +351,11 @@ ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int6
     struct agreement numbers = {ar_online_summarize(&t->online), c->shares_cores};
     const int error = agree(c, comm, &numbers);
     if (!error && !tries_all(c) && numbers.shares_cores)
-        c->tuner->gives_up = true;
+        c->choice.tuner->gives_up = true;
     else if (!error && ar_online_judge(&t->online, &numbers.times))
         settle(c, t);
     if (tries_all(c))
-        count(c->tuner);
+        count(c->choice.tuner);
     fesetenv(&environment);
     return error;
 }

@@ -46,13 +46,13 @@ ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d)
     const char *obstacle = find_obstacle(d);
     /* Only the first decision like this one is made at the same call on all ranks.  Later ones are
      * not: ranks with other layouts, or other decisions in the cache, may still have theirs. */
-    if (!obstacle && !c->in_place_is_tried) {
-        const int error = ar_in_place_create(&c->in_place, comm, c->rank, c->nranks);
-        c->in_place_is_tried = true;
+    if (!obstacle && !c->memory.in_place_is_tried) {
+        const int error = ar_in_place_create(&c->memory.in_place, comm, c->rank, c->nranks);
+        c->memory.in_place_is_tried = true;
         if (error)
             return error;
     }
-    if (!obstacle && !c->in_place)
+    if (!obstacle && !c->memory.in_place)
         obstacle = ar_in_place_lacking;
     if (!obstacle) {
         *copy = AR_COPY_IN_PLACE;
@@ -112,7 +112,7 @@ found_for(const struct ar_decision *d)
 static struct ar_trial *
 trial_of(struct ar_stores *stores, struct ar_communicator *c, const struct ar_decision *d)
 {
-    struct ar_trial **const trials = &c->trials[d->node != NULL];
+    struct ar_trial **const trials = &c->choice.trials[d->node != NULL];
     const unsigned size = size_of(d);
     if (!*trials && d->key.pick == 0)
         *trials = calloc(SIZES, sizeof **trials);
@@ -151,7 +151,7 @@ ar_copy_learn(const struct ar_communicator *c, const struct ar_decision *d,
         return;
     /* The size is the trial's: d may be of a shorter call, unless the trial is its own. */
     const size_t size =
-        trial == &stores->own ? size_of(d) : (size_t)(trial - c->trials[d->node != NULL]);
+        trial == &stores->own ? size_of(d) : (size_t)(trial - c->choice.trials[d->node != NULL]);
     const uint64_t bit = UINT64_C(1) << size;
     if (trial->best == AR_TRIAL_STREAMED)
         atomic_fetch_or(streamed_by(d), bit);

@@ -296,8 +296,8 @@ call(const struct ar_measurement *m, const struct ar_measured *e, const void *in
 static double
 extra_bytes(const struct ar_communicator *c)
 {
-    const struct ar_decision *const d = c->ran;
-    if (c->always_native || d->runner == AR_RUN_NATIVE)
+    const struct ar_decision *const d = c->choice.ran;
+    if (c->agreement.always_native || d->runner == AR_RUN_NATIVE)
         return NAN;
     if (d->plan)
         return (double)ar_plan_scratch_bytes(d->plan);
@@ -319,8 +319,9 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
             memset(b->out, 0xff, b->slot_bytes);
         ar_judge_fill(m->judge, in, count);
         call(m, e, in, b->out, count);
-    } while (e->kind == AR_MEASURED_OURS && e->state->ran &&
-             e->state->ran->reason == ar_reason_first); /* auto leaves it to the MPI library */
+    } while (e->kind == AR_MEASURED_OURS && e->state->choice.ran &&
+             e->state->choice.ran->reason ==
+                 ar_reason_first); /* auto leaves it to the MPI library */
     worst[0] = !ar_judge_is_right(m->judge, b->out, count);
     worst[1] = ar_judge_distance(m->judge, b->out, NULL, count);
     if (e->kind == AR_MEASURED_NATIVE)
@@ -337,9 +338,9 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
     if (e->kind != AR_MEASURED_OURS)
         return;
     const struct ar_communicator *const c = e->state;
-    const struct ar_decision *const d = c->ran;
-    o->reason = c->always_native ? c->always_native : d->reason;
-    if (c->always_native || d->runner == AR_RUN_NATIVE)
+    const struct ar_decision *const d = c->choice.ran;
+    o->reason = c->agreement.always_native ? c->agreement.always_native : d->reason;
+    if (c->agreement.always_native || d->runner == AR_RUN_NATIVE)
         strcpy(o->ran, "native");
     else
         ar_choice_print(&d->choice, o->ran, sizeof o->ran);
@@ -409,7 +410,7 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
 static bool
 has_run(const struct ar_measured *e)
 {
-    return e->kind == AR_MEASURED_OURS && e->state->ran;
+    return e->kind == AR_MEASURED_OURS && e->state->choice.ran;
 }
 
 /* Warms up, and finds how many calls take a batch's time: rank 0's times count.  The first calls of
@@ -426,7 +427,7 @@ find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
     for (e->batch = work->limit > 0 ? 1 : WARMUPS; time_batch(m, e, work, &lap); e->batch *= 2) {
         const bool may_try =
             work->limit > 0 ? MPI_Wtime() - begun < seconds : e->batch < TRYING_BATCH;
-        double wanted[2] = {0, may_try && has_run(e) && ar_copy_is_trying(e->state->ran)};
+        double wanted[2] = {0, may_try && has_run(e) && ar_copy_is_trying(e->state->choice.ran)};
         if (m->rank == 0)
             wanted[0] = floor(seconds / (lap.turn > 0 ? lap.turn : 1e-9));
         MPI_Allreduce(MPI_IN_PLACE, wanted, 2, MPI_DOUBLE, MPI_MAX, m->comm);
@@ -437,7 +438,7 @@ find_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
         break;
     }
     if (has_run(e))
-        ar_copy_stop_trying(e->state->ran);
+        ar_copy_stop_trying(e->state->choice.ran);
 }
 
 /* The slowest rank's times count, of the complete rounds of batches. */

@@ -39,7 +39,7 @@ part(const MPI_Comm *comm)
     if (!comm || *comm == MPI_COMM_NULL || !ar_statistics_are_parted())
         return;
     const struct ar_communicator *const c = ar_communicator_find(*comm);
-    if (c && c->config && !c->has_versions && c->config->stats_file)
+    if (c && c->config && !c->agreement.has_versions && c->config->stats_file)
         ar_statistics_part(*comm);
 }
 

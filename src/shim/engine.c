@@ -38,14 +38,14 @@ last(MPI_Comm comm, const char **reason)
     static __thread char text[AR_CHOICE_TEXT], why_text[AR_REASON_TEXT];
     const struct ar_communicator *c = ar_communicator_find(comm);
     const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
-    const char *why = c ? c->always_native : NULL;
-    if (!c || (!why && !c->ran))
+    const char *why = c ? c->agreement.always_native : NULL;
+    if (!c || (!why && !c->choice.ran))
         return NULL;
     if (reason) {
-        snprintf(why_text, sizeof why_text, "%s", why ? why : c->ran->reason);
+        snprintf(why_text, sizeof why_text, "%s", why ? why : c->choice.ran->reason);
         *reason = why_text;
     }
-    return ar_choice_print(why ? &native : &c->ran->choice, text, sizeof text);
+    return ar_choice_print(why ? &native : &c->choice.ran->choice, text, sizeof text);
 }
 
 /* --- the table --- */

@@ -81,7 +81,7 @@ check_lengths(struct ar_communicator *c, bool lends)
 static bool
 is_recent(struct ar_communicator *c, size_t count)
 {
-    return ar_recent_find(&c->recents, MPI_SUM, MPI_DOUBLE, count) != NULL;
+    return ar_recent_find(&c->choice.recents, MPI_SUM, MPI_DOUBLE, count) != NULL;
 }
 
 /* A call that is lent a plan leaves those alone that will never be. */

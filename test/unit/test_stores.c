@@ -45,9 +45,9 @@ stores_of(const struct ar_decision *d, struct ar_crowd crowd)
 static void
 change_communicator(void)
 {
-    free(communicator.trials[0]);
-    free(communicator.trials[1]);
-    communicator.trials[0] = communicator.trials[1] = NULL;
+    free(communicator.choice.trials[0]);
+    free(communicator.choice.trials[1]);
+    communicator.choice.trials[0] = communicator.choice.trials[1] = NULL;
 }
 
 static int
@@ -207,7 +207,7 @@ what_is_measured_in_many_calls_has_its_own_trial(void **state)
     d.key.pick = 1;
     settle(&stores, &d, apart);
     assert_ptr_equal(stores.trial, &stores.own);
-    assert_null(communicator.trials[true]);
+    assert_null(communicator.choice.trials[true]);
     assert_true(count_streamed(&stores) >= 4);
 }
 
