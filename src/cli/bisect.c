@@ -4,26 +4,19 @@
 #include <config.h>
 
 #include <argp.h>
-#include <dirent.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/attempt.h"
 #include "cli/cli.h"
-#include "cli/preload.h"
-#include "cli/report.h"
+#include "cli/trials.h"
 #include "config/config.h"
-#include "config/files.h"
 #include "config/variables.h"
 #include "report/table.h"
 #include "select/select.h"
 
-enum { BINS = 65, PATH_ROOM = PATH_MAX + 64, LINE_ROOM = 256 };
+enum { BINS = 65 };
 
 #define FIRST_LIMIT_S 600.0 /* until a trial has passed */
 #define LEAST_LIMIT_S 60.0
@@ -34,17 +27,12 @@ static const char *const unlike[] = {"reduce_bcast", "butterfly", "ring", "star"
 
 struct bisection {
     const char *setting; /* as in ALLREDUCE_ALGO; "": what is set otherwise */
-    const char *check;   /* NULL: none */
-    const char *logs;    /* folder for what the trials print; NULL: it is thrown away */
     double limit_s;      /* 0: see FIRST_LIMIT_S */
     long repeat;
     char **command;
 
-    char folder[PATH_MAX]; /* of logs and statistics */
-    char *library;
-    int trials;
+    struct ar_trials trials;
     double longest_s; /* of those that passed */
-    bool has_stopped; /* by a signal, or since the command cannot be started */
     bool is_used[BINS];
     bool was_used; /* by any call, of any trial */
 };
@@ -62,69 +50,12 @@ limit_of(const struct bisection *b)
                                                        : LEAST_LIMIT_S;
 }
 
-/* ALLREDUCE_STATS=path, in which % is special. */
-static int
-set_statistics(const char *path)
-{
-    char value[2 * PATH_ROOM];
-    size_t n = 0;
-    for (; *path; path++) {
-        if (*path == '%')
-            value[n++] = '%';
-        value[n++] = *path;
-    }
-    value[n] = '\0';
-    return setenv("ALLREDUCE_STATS", value, 1);
-}
-
-/* For a trial, which writes statistics of its own and no other file, and no table among what the
- * program says.  algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  0, or -1 without
- * memory. */
-static int
-set_environment(const struct bisection *b, const char *algo, const char *statistics)
-{
-    unsetenv("ALLREDUCE_TRACE");
-    unsetenv("ALLREDUCE_TUNE_DUMP");
-    unsetenv("ALLREDUCE_VERBOSE");
-    if (!algo)
-        return ar_preload_set(NULL) || unsetenv("ALLREDUCE_ALGO") ? -1 : 0;
-    return ar_preload_set(b->library) || setenv("ALLREDUCE_ALGO", algo, 1) ||
-                   set_statistics(statistics)
-               ? -1
-               : 0;
-}
-
-/* Of all ranks, or of any of them: rank 0 may be the one that died. */
-static bool
-has_statistics(const char *path)
-{
-    glob_t found;
-    const bool is_one = access(path, R_OK) == 0;
-    const bool are_several = !is_one && ar_rank_files_find(&found, path) == 0;
-    if (are_several)
-        globfree(&found);
-    return is_one || are_several;
-}
-
-/* Those that an earlier search has left in the folder of --logs. */
-static void
-remove_statistics(const char *path)
-{
-    glob_t found;
-    unlink(path);
-    if (ar_rank_files_find(&found, path))
-        return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        unlink(found.gl_pathv[i]);
-    globfree(&found);
-}
-
 /* Notes the sizes of the program's messages, where the trial has left statistics. */
 static void
-take_sizes(struct bisection *b, const char *statistics)
+take_sizes(struct bisection *b)
 {
     struct ar_read_run run;
-    if (!has_statistics(statistics) || ar_run_read(&run, "bisect", statistics))
+    if (!ar_trials_read(&b->trials, &run))
         return;
     for (size_t i = 0; i < run.table.nrows; i++)
         if (run.table.rows[i].key.entry == AR_ENTRY_ALLREDUCE)
@@ -132,59 +63,38 @@ take_sizes(struct bisection *b, const char *statistics)
     ar_run_fini(&run);
 }
 
-/* The last line of the file that is not empty, clean; line is "" if there is none. */
 static void
-read_last_line(const char *path, char line[LINE_ROOM])
-{
-    char *text = NULL;
-    size_t room = 0;
-    FILE *const file = fopen(path, "r");
-    *line = '\0';
-    while (file && getline(&text, &room, file) >= 0)
-        if (text[strspn(text, " \t\r\n")] != '\0')
-            snprintf(line, LINE_ROOM, "%.*s", (int)strcspn(text, "\r\n"), text);
-    ar_name_clean(line);
-    free(text);
-    if (file)
-        fclose(file);
-}
-
-static void
-print_trial(const struct bisection *b, const char *title, const struct ar_attempt_result *result,
-            const char *log)
+print_trial(const struct bisection *b, const char *title, const struct ar_attempt_result *result)
 {
     const bool has_passed = result->end == AR_ATTEMPT_PASSED;
     const enum ar_color color = has_passed ? AR_COLOR_GOOD : AR_COLOR_BAD;
-    char end[128], line[LINE_ROOM], time[AR_NUMBER_TEXT];
-    printf("%5d  %-40s %10s  %s%s%s\n", b->trials, title,
+    char end[128], line[AR_TRIAL_LINE], time[AR_NUMBER_TEXT];
+    printf("%5d  %-40s %10s  %s%s%s\n", b->trials.n, title,
            ar_time_print(result->seconds * 1e9, time, sizeof time), ar_color_begin(stdout, color),
            ar_attempt_describe(result, end, sizeof end), ar_color_end(stdout));
-    read_last_line(log, line);
+    ar_trials_last_line(&b->trials, line);
     if (!has_passed && *line)
         printf("       | %s\n", line);
     fflush(stdout);
 }
 
-/* One trial: has it passed?  False also where it could not be made; b->has_stopped then. */
+static void __attribute__((noreturn)) end_without_memory(void)
+{
+    fprintf(stderr, "allreduce bisect: out of memory\n");
+    exit(AR_EXIT_FAILED);
+}
+
+/* One trial: has it passed?  algo: as in ALLREDUCE_ALGO; NULL: the library is left out.  False also
+ * where it could not be made; b->trials.has_stopped then. */
 static bool
 run_once(struct bisection *b, const char *title, const char *algo)
 {
-    char log[PATH_ROOM], statistics[PATH_ROOM];
-    b->trials++;
-    snprintf(log, sizeof log, "%s/trial-%d.log", b->folder, b->trials);
-    snprintf(statistics, sizeof statistics, "%s/trial-%d.jsonl", b->folder, b->trials);
-    remove_statistics(statistics);
-    if (set_environment(b, algo, statistics)) {
-        fprintf(stderr, "allreduce bisect: out of memory\n");
-        b->has_stopped = true;
-        return false;
-    }
-    const struct ar_attempt trial = {b->command, b->check, log, limit_of(b)};
-    const struct ar_attempt_result result = ar_attempt_run(&trial);
-    print_trial(b, title, &result, log);
-    take_sizes(b, statistics);
-    if (result.end == AR_ATTEMPT_INTERRUPTED || result.end == AR_ATTEMPT_NOT_STARTED)
-        b->has_stopped = true;
+    if (algo ? setenv("ALLREDUCE_ALGO", algo, 1) : unsetenv("ALLREDUCE_ALGO"))
+        end_without_memory();
+    const struct ar_attempt_result result =
+        ar_trials_run(&b->trials, b->command, algo, limit_of(b));
+    print_trial(b, title, &result);
+    take_sizes(b);
     if (result.end == AR_ATTEMPT_PASSED && result.seconds > b->longest_s)
         b->longest_s = result.seconds;
     return result.end == AR_ATTEMPT_PASSED;
@@ -201,10 +111,10 @@ static bool
 passes(struct bisection *b, const char *algo)
 {
     const char *const title = title_of(algo);
-    for (long i = 0; i < b->repeat && !b->has_stopped; i++)
+    for (long i = 0; i < b->repeat && !b->trials.has_stopped; i++)
         if (!run_once(b, title, algo))
             return false;
-    return !b->has_stopped;
+    return !b->trials.has_stopped;
 }
 
 /* --- for which sizes --- */
@@ -219,12 +129,6 @@ struct bins {
 struct part {
     size_t first, last;
 };
-
-static void __attribute__((noreturn)) end_without_memory(void)
-{
-    fprintf(stderr, "allreduce bisect: out of memory\n");
-    exit(AR_EXIT_FAILED);
-}
 
 /* Clauses with good for the part and bad for all other sizes, malloced.  At least one of the two is
  * a single name, to which sizes can be given.  The other may be "": its sizes are left to the other
@@ -278,14 +182,14 @@ narrow(struct bisection *b, const char *good, const char *bad)
         if (b->is_used[i])
             bins.bin[bins.n++] = i;
     struct part part = {0, bins.n > 0 ? bins.n - 1 : 0};
-    for (size_t low = 0; low < part.last && !b->has_stopped;) {
+    for (size_t low = 0; low < part.last && !b->trials.has_stopped;) {
         const size_t middle = low + (part.last - low) / 2;
         if (passes_with(b, &bins, (struct part){0, middle}, good, bad))
             part.last = middle;
         else
             low = middle + 1;
     }
-    for (size_t high = part.last; part.first < high && !b->has_stopped;) {
+    for (size_t high = part.last; part.first < high && !b->trials.has_stopped;) {
         const size_t middle = high - (high - part.first) / 2;
         if (passes_with(b, &bins, (struct part){middle, part.last}, good, bad))
             part.first = middle;
@@ -303,7 +207,7 @@ conclude(struct bisection *b, const char *culprit, const char *good, const char 
     char *const text = narrow(b, good, bad);
     printf("\n%s: the program passes with %s and fails with %s.\n", culprit, title_of(good),
            title_of(bad));
-    if (b->has_stopped)
+    if (b->trials.has_stopped)
         printf("Stopped early: a shorter range of sizes might do.\n");
     if (*text)
         printf("Keep:  ALLREDUCE_ALGO='%s'\nas in  allreduce run --algo '%s' PROGRAM", text, text);
@@ -317,7 +221,7 @@ conclude(struct bisection *b, const char *culprit, const char *good, const char 
 static int
 give_up(const struct bisection *b, const char *what)
 {
-    printf("\n%s\n", b->has_stopped ? "Stopped before anything was found." : what);
+    printf("\n%s\n", b->trials.has_stopped ? "Stopped before anything was found." : what);
     return AR_EXIT_FAILED;
 }
 
@@ -325,7 +229,7 @@ give_up(const struct bisection *b, const char *what)
 static int
 try_unlike(struct bisection *b)
 {
-    for (size_t i = 0; i < sizeof unlike / sizeof unlike[0] && !b->has_stopped; i++)
+    for (size_t i = 0; i < sizeof unlike / sizeof unlike[0] && !b->trials.has_stopped; i++)
         if (passes(b, unlike[i]))
             return conclude(b, "Both the MPI library's own allreduce and the setting are at fault",
                             unlike[i], "native");
@@ -336,8 +240,8 @@ try_unlike(struct bisection *b)
 static int
 bisect(struct bisection *b)
 {
-    const bool alone = passes(b, NULL), set = !b->has_stopped && passes(b, b->setting);
-    if (b->has_stopped)
+    const bool alone = passes(b, NULL), set = !b->trials.has_stopped && passes(b, b->setting);
+    if (b->trials.has_stopped)
         return give_up(b, "");
     if (alone && set && b->was_used) {
         printf("\nIt passes with and without the library. If it fails only sometimes, use "
@@ -345,7 +249,7 @@ bisect(struct bisection *b)
         return AR_EXIT_DONE;
     }
     const bool native = strcmp(b->setting, "native") == 0 ? set : passes(b, "native");
-    if (b->has_stopped)
+    if (b->trials.has_stopped)
         return give_up(b, "");
     if ((native || set) && !b->was_used)
         return give_up(
@@ -378,10 +282,10 @@ parse_option(int key, char *value, struct argp_state *state)
         b->setting = value;
         return 0;
     case 'c':
-        b->check = value;
+        b->trials.check = value;
         return 0;
     case 'd':
-        b->logs = value;
+        b->trials.kept = value;
         return 0;
     case 'r':
         b->repeat = ar_option_number(state, "repeat", value, 1, 1000);
@@ -400,51 +304,6 @@ parse_option(int key, char *value, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static bool
-is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* A folder for the logs; false, having said why, where there is none. */
-static bool
-make_folder(struct bisection *b)
-{
-    const char *const temporary = getenv("TMPDIR");
-    char *const logs = b->logs ? ar_path_absolute(b->logs) : NULL;
-    bool is_made;
-    if (b->logs) {
-        snprintf(b->folder, sizeof b->folder, "%s", logs ? logs : b->logs);
-        is_made = mkdir(b->folder, 0777) == 0 || (errno == EEXIST && is_folder(b->folder));
-    } else {
-        snprintf(b->folder, sizeof b->folder, "%s/allreduce-bisect-XXXXXX",
-                 temporary ? temporary : "/tmp");
-        is_made = mkdtemp(b->folder) != NULL;
-    }
-    if (!is_made)
-        fprintf(stderr, "allreduce bisect: cannot make the folder %s: %s\n", b->folder,
-                strerror(errno));
-    free(logs);
-    return is_made;
-}
-
-/* Removes it with what is in it, or says where it is if it was asked for. */
-static void
-leave_folder(const struct bisection *b)
-{
-    if (b->logs) {
-        printf("What the trials printed is in %s.\n", b->folder);
-        return;
-    }
-    DIR *const folder = opendir(b->folder);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder)
-        closedir(folder);
-    rmdir(b->folder);
 }
 
 /* A bad setting would make every trial fail, and a promise about bits those of native.  An enum
@@ -497,7 +356,7 @@ ar_cli_bisect(int argc, char **argv)
                "the choice to the message sizes that matter, and prints the setting to keep.",
     };
     const char *const algo = getenv("ALLREDUCE_ALGO");
-    struct bisection b = {.setting = algo ? algo : "", .repeat = 1};
+    struct bisection b = {.setting = algo ? algo : "", .repeat = 1, .trials = {.name = "bisect"}};
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &b);
     char *const setting = strdup(b.setting); /* which may be a value of the environment */
     int status = setting ? check_setting(setting) : AR_EXIT_FAILED;
@@ -506,17 +365,14 @@ ar_cli_bisect(int argc, char **argv)
         return status;
     }
     b.setting = ar_algo_clauses(setting);
-    b.library = ar_preload_find();
     status = AR_EXIT_FAILED;
-    if (!b.library)
-        fprintf(stderr, "allreduce bisect: " AR_PRELOAD_NAME " is not where it was installed\n");
-    else if (make_folder(&b)) {
-        ar_attempt_catch_signals();
+    if (ar_trials_begin(&b.trials)) {
         printf("trial  %-40s %8s    end\n", "choice", "time");
         status = bisect(&b);
-        leave_folder(&b);
+        if (b.trials.kept)
+            printf("What the trials printed is in %s.\n", b.trials.folder);
     }
+    ar_trials_end(&b.trials);
     free(setting);
-    free(b.library);
     return status;
 }
