@@ -2,7 +2,7 @@
 # ----------
 # The program alone reads JSON by jansson; all JSON is written without it.
 AC_DEFUN([AR_JANSSON], [
-AR_WITHOUT_JANSSON="report, bisect, tune --from, JSON in convert"
+AR_WITHOUT_JANSSON="report, advise, bisect, tune --from, JSON in convert"
 AC_ARG_WITH([jansson],
             [AS_HELP_STRING([--without-jansson],
                             [leave out of the program what needs jansson (default: leave it out only where jansson is not found)])])

@@ -252,11 +252,7 @@ bisect(struct bisection *b)
     if (b->trials.has_stopped)
         return give_up(b, "");
     if ((native || set) && !b->was_used)
-        return give_up(
-            b, "No rank wrote statistics: either the program calls no MPI_Allreduce, or the "
-               "library did not\nreach it. allreduce run, in front of the program, says why. "
-               "mpirun of Open MPI needs\n-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to "
-               "reach other hosts. Rank 0 must see the\nfolder of --logs.");
+        return give_up(b, ar_trials_unreached);
     if (!native && set)
         return conclude(b, "The MPI library's own allreduce is at fault", b->setting, "native");
     if (native && !set)

@@ -18,6 +18,7 @@ enum ar_exit { AR_EXIT_DONE = 0, AR_EXIT_FAILED = 1, AR_EXIT_USAGE = 2, AR_EXIT_
 /* argv[0] is "allreduce SUBCOMMAND"; returns an enum ar_exit. */
 typedef int ar_subcommand_fn(int argc, char **argv);
 
+ar_subcommand_fn ar_cli_advise;
 ar_subcommand_fn ar_cli_bench;
 ar_subcommand_fn ar_cli_bisect;
 ar_subcommand_fn ar_cli_convert;

@@ -23,6 +23,8 @@ static const struct subcommand subcommands[] = {
     {"tune", ar_cli_tune, "under mpiexec: find the fastest for each size, and write rules"},
     {"model", ar_cli_model, "under mpiexec: measure this machine, and write a machine file"},
     {"doctor", ar_cli_doctor, "find what is wrong with a set-up, and what to do about it"},
+    {"advise", ar_cli_advise,
+     "find out whether other algorithms make a program faster: runs it, tunes, and compares"},
     {"bisect", ar_cli_bisect,
      "find the choice with which a failing program passes, and for which sizes"},
     {"report", ar_cli_report, "show where a run's time in allreduces went, from its statistics"},

@@ -13,6 +13,12 @@
 #include "cli/preload.h"
 #include "config/files.h"
 
+const char ar_trials_unreached[] =
+    "No rank wrote statistics: either the program calls no MPI_Allreduce, or the library did not\n"
+    "reach it. allreduce run, in front of the program, says why. mpirun of Open MPI needs\n"
+    "-x LD_PRELOAD -x ALLREDUCE_ALGO -x ALLREDUCE_STATS to reach other hosts. Rank 0 must see the\n"
+    "folder of --logs.";
+
 #define LOG        "log"
 #define STATISTICS "jsonl"
 

@@ -12,6 +12,9 @@
 #define AR_TRIAL_PATH (PATH_MAX + 64)
 #define AR_TRIAL_LINE 256 /* room for a line of output */
 
+/* Why there may be no statistics, and what to do. */
+extern const char ar_trials_unreached[];
+
 struct ar_trials {
     const char *name;  /* of the subcommand, for messages */
     const char *check; /* NULL: none; see struct ar_attempt */

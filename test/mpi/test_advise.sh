@@ -1,0 +1,48 @@
+#!/bin/sh
+# allreduce advise runs a program, finds rules for it, tries them in turns, and says whether to keep them.
+# shellcheck disable=SC2086 # MPIEXEC may hold options
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+[ "$HAVE_JANSSON" = yes ] || {
+    echo "built without jansson, which allreduce advise needs"
+    exit 77
+}
+limit=300
+allreduce=$PWD/allreduce
+calls=$programs/native_wins
+rules=$scratch/rules
+slow='ring(segment=64,window=1)' # 62 segments of a message
+
+# What is set is slow: rules save most of what the program spends in it.
+expect_limited_end "a slow setting" 0 "^Keep:  .* allreduce run --rules $rules $calls shm 1000 1000\$" ALLREDUCE_ALGO="$slow" \
+    "$allreduce" advise --budget=60s --runs=2 --output="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
+grep -q '^Of the .* that a rank spends in algorithms and set-up, the rules save .* (.* to .*)\. A whole run of ' "$scratch/out" || fail "a slow setting: no verdict: $(cat "$scratch/out")"
+[ "$(grep -c '^run [1-4], \(as it is\|with the rules\): .*, passed$' "$scratch/out")" -eq 4 ] || fail "a slow setting: not four runs: $(cat "$scratch/out")"
+grep -q '# faster' "$rules" || fail "a slow setting: no rules: $(cat "$rules")"
+
+# The same rules, given; for programs.
+expect_limited_end "rules that there are" 0 '"keep":true' ALLREDUCE_ALGO="$slow" \
+    "$allreduce" advise --json --runs=1 --rules="$rules" $MPIEXEC -n 2 -- "$calls" shm 1000 1000
+[ "$(wc -l <"$scratch/out")" -eq 1 ] || fail "rules that there are: more than a line: $(cat "$scratch/out")"
+python3 -m json.tool "$scratch/out" >/dev/null || fail "rules that there are: no JSON: $(cat "$scratch/out")"
+
+# Nothing to be won, rules that lose, one run alone.
+printf '#!/bin/sh\n"%s" && sleep 4\n' "$programs/few_calls" >"$scratch/sleeps"
+chmod +x "$scratch/sleeps"
+expect_limited_end "hardly any allreduce" 0 '^Nothing is to be won: ' "$allreduce" advise $MPIEXEC -n 1 -- "$scratch/sleeps"
+echo "$slow" >"$rules"
+expect_limited_end "rules that lose" 0 '^Keep nothing.$' ALLREDUCE_ALGO=shm \
+    "$allreduce" advise --runs=1 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
+expect_limited_end "one run" 0 '^The program ran once\.' "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
+
+# What fails, what has no allreduce, what cannot be told.
+printf '#!/bin/sh\nexit 3\n' >"$scratch/fails"
+chmod +x "$scratch/fails"
+expect_limited_end "a program that fails" 1 'allreduce bisect finds out' "$allreduce" advise -- "$scratch/fails" -- "$calls"
+expect_limited_end "no allreduce" 1 '^No rank wrote statistics' "$allreduce" advise $MPIEXEC -n 2 -- true
+expect_limited_end "a script" 2 'which word is the program' "$allreduce" advise "$scratch/fails" 3
+expect_limited_end "no command" 2 'name the command to run' "$allreduce" advise
+expect_limited_end "a bad setting" 2 'ALLREDUCE_ALGO: column 1' ALLREDUCE_ALGO=rinng "$allreduce" advise $MPIEXEC -n 2 "$calls" shm 1 1
+expect_limited_end "too many runs" 2 'runs' "$allreduce" advise --runs=1000 $MPIEXEC -n 2 "$calls" shm 1 1
+exit $failed
