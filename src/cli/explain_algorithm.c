@@ -101,15 +101,6 @@ emit_all(struct ar_schedule **made, const struct explained *e, size_t count)
     return error;
 }
 
-/* Proves them for both ways of holding the buffers; the second verdict stands
- * for both. */
-static int
-prove(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks)
-{
-    const int error = ar_check(verdict, schedules, nranks, false);
-    return error ? error : ar_check(verdict, schedules, nranks, true);
-}
-
 /* --- what is printed --- */
 
 /* Elements of the message, and of its longest segment. */
@@ -196,14 +187,14 @@ find_out(struct explained *e)
     /* Whether all elements are combined alike is asked where every block has elements. */
     int error = emit_all(&schedules, e, 4 * (size_t)nranks);
     if (!error) {
-        error = prove(&e->verdict, schedules, nranks);
+        error = ar_check_both(&e->verdict, schedules, nranks);
         e->alike = e->verdict.alike;
         free_schedules(schedules, nranks);
     }
     if (!error)
         error = emit_all(&drawn, e, e->drawn_count);
     if (!error)
-        error = prove(&e->verdict, drawn, nranks);
+        error = ar_check_both(&e->verdict, drawn, nranks);
     if (!error)
         error = emit_all(&schedules, e, e->count);
     if (!error) {

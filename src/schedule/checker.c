@@ -17,21 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schedule/expressions.h"
+#include "schedule/flights.h"
 #include "schedule/folding.h"
+#include "schedule/form.h"
+#include "schedule/grow.h"
+#include "schedule/queues.h"
 
-#define UNDEFINED UINT32_MAX
-#define NONE      UINT32_MAX
+#define UNDEFINED AR_EXPRESSION_NONE
+#define NO_STEP   AR_NO_STEP
 
 struct value {
     uint32_t element;
-    uint32_t expression; /* < nranks: that rank's own; UNDEFINED; else a node */
-};
-
-struct node {
-    uint32_t left, right;
-    uint32_t leaves; /* saturating */
-    uint32_t first, last;
-    bool ordered; /* leaves are first, first+1, ..., last */
+    uint32_t expression; /* UNDEFINED: none */
 };
 
 struct rank_state {
@@ -40,35 +38,46 @@ struct rank_state {
     struct value **landing; /* of each step: what a recv_reduce received and has not folded yet */
     size_t round;
     size_t begin;   /* the first step of the round */
-    size_t posted;  /* past the last step of the round whose message may meet another */
-    bool *met;      /* of each step, in a round so far */
+    size_t *next;   /* of each step that waits: the next of its queue, or NO_STEP */
     size_t waiting; /* messages of the round that have not met */
+    size_t stuck;   /* at the end: the first step that waits forever; NO_STEP: none */
 };
 
 struct check {
     struct ar_verdict *verdict;
+    const struct ar_schedule *schedules;
     int nranks;
     bool in_place;
     int error;
     const unsigned char *const *folding; /* NULL: every recv_reduce combines in the local part */
     struct rank_state *ranks;
-    struct node *nodes; /* node i has number nranks + i */
-    uint32_t nnodes, nodes_room;
-    uint32_t *table; /* hash of nodes; a power of two of slots */
-    uint32_t slots;
+    struct ar_expressions expressions;
+    uint32_t *expected; /* of rank 0's elements, when IN and OUT were apart; NULL: not known */
+    struct ar_queues queues;
+    struct ar_flight *flights; /* of the round that is entered */
+    size_t flights_room;
     int *ready; /* ranks whose round is complete */
     int nready;
 };
 
-static void
+/* Rounds and steps are counted from 1, as figures do. */
+static void __attribute__((format(printf, 4, 5)))
 refute(struct check *c, int rank, size_t step, const char *format, ...)
 {
     if (c->error)
         return;
     c->error = AR_ERR_PROOF;
-    char *text = c->verdict->text;
-    int n = snprintf(text, AR_VERDICT_TEXT, "rank %d round %zu step %zu: ", rank,
-                     c->ranks[rank].round, step);
+    char *const text = c->verdict->text;
+    int n = snprintf(text, AR_VERDICT_TEXT, "rank %d", rank);
+    if (step != NO_STEP) {
+        const struct ar_schedule *const s = c->schedules + rank;
+        size_t round = 0;
+        while (round < s->nrounds && s->round_end[round] <= step)
+            round++;
+        n += snprintf(text + n, AR_VERDICT_TEXT - (size_t)n, " round %zu step %zu", round + 1,
+                      step - (round ? s->round_end[round - 1] : 0) + 1);
+    }
+    n += snprintf(text + n, AR_VERDICT_TEXT - (size_t)n, ": ");
     va_list args;
     va_start(args, format);
     vsnprintf(text + n, AR_VERDICT_TEXT - (size_t)n, format, args);
@@ -80,69 +89,6 @@ out_of_memory(struct check *c)
 {
     if (!c->error)
         c->error = AR_ERR_MEMORY;
-}
-
-/* --- expressions --- */
-
-static struct node
-node_of(const struct check *c, uint32_t expression)
-{
-    uint32_t p = (uint32_t)c->nranks;
-    if (expression < p)
-        return (struct node){NONE, NONE, 1, expression, expression, true};
-    return c->nodes[expression - p];
-}
-
-static uint32_t
-find_slot(const struct check *c, uint32_t left, uint32_t right)
-{
-    const uint64_t hash = ((uint64_t)left << 32 | right) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t i = (uint32_t)(hash >> 32) & (c->slots - 1);
-    while (c->table[i] != NONE &&
-           (c->nodes[c->table[i]].left != left || c->nodes[c->table[i]].right != right))
-        i = (i + 1) & (c->slots - 1);
-    return i;
-}
-
-/* Doubles the room for nodes; the table is twice as large as that. */
-static bool
-grow_nodes(struct check *c)
-{
-    uint32_t room = c->nodes_room ? 2 * c->nodes_room : 256;
-    struct node *nodes = realloc(c->nodes, room * sizeof *nodes);
-    if (nodes)
-        c->nodes = nodes;
-    uint32_t *table = malloc((size_t)2 * room * sizeof *table);
-    if (!nodes || !table) {
-        free(table);
-        out_of_memory(c);
-        return false;
-    }
-    free(c->table);
-    c->table = table;
-    c->slots = 2 * room;
-    c->nodes_room = room;
-    memset(table, 0xff, (size_t)c->slots * sizeof *table);
-    for (uint32_t i = 0; i < c->nnodes; i++)
-        table[find_slot(c, nodes[i].left, nodes[i].right)] = i;
-    return true;
-}
-
-static uint32_t
-combine(struct check *c, uint32_t left, uint32_t right)
-{
-    if (c->nnodes == c->nodes_room && !grow_nodes(c))
-        return UNDEFINED;
-    uint32_t slot = find_slot(c, left, right);
-    if (c->table[slot] == NONE) {
-        struct node l = node_of(c, left), r = node_of(c, right);
-        uint64_t leaves = (uint64_t)l.leaves + r.leaves;
-        c->nodes[c->nnodes] =
-            (struct node){left,    right,  leaves > UINT32_MAX ? UINT32_MAX : (uint32_t)leaves,
-                          l.first, r.last, l.ordered && r.ordered && l.last + 1 == r.first};
-        c->table[slot] = c->nnodes++;
-    }
-    return (uint32_t)c->nranks + c->table[slot];
 }
 
 /* --- regions --- */
@@ -200,7 +146,10 @@ fold(struct check *c, int rank, size_t step, struct value *dst, const struct val
                    right[i].element);
         else
             dst[i] = (struct value){left[i].element,
-                                    combine(c, left[i].expression, right[i].expression)};
+                                    ar_expressions_combine(&c->expressions, left[i].expression,
+                                                           right[i].expression, rank, step)};
+        if (!c->error && dst[i].expression == UNDEFINED)
+            out_of_memory(c);
     }
 }
 
@@ -310,29 +259,32 @@ deliver(struct check *c, int from, size_t send, int to, size_t recv)
         run_fold(c, to, recv, in, data);
     else
         memcpy(place, data, n * sizeof *place);
-    source->met[send] = target->met[recv] = true;
     meet(c, from);
     meet(c, to);
 }
 
-/* Step i of rank meets the first that waits for it: messages match in order.  What has not met yet
+/* Step i of rank meets the first that waits for it, or waits: messages match in order.  What waits
  * belongs to the round that its rank is in, since a round ends when all its messages have met. */
 static void
 post(struct check *c, int rank, size_t i)
 {
-    const struct ar_step *step = &c->ranks[rank].schedule->steps[i];
-    const struct rank_state *peer = &c->ranks[step->peer];
+    const struct ar_step *const step = &c->ranks[rank].schedule->steps[i];
     const bool is_send = step->kind == AR_SEND;
-    for (size_t j = peer->begin; j < peer->posted; j++) {
-        const struct ar_step *other = &peer->schedule->steps[j];
-        if (other->peer != rank || peer->met[j] || (other->kind == AR_SEND) == is_send)
-            continue;
+    struct ar_queue *q = ar_queues_find(&c->queues, step->peer, rank, !is_send);
+    if (q && q->head != NO_STEP) {
+        const size_t j = q->head;
+        q->head = c->ranks[step->peer].next[j];
         if (is_send)
             deliver(c, rank, i, step->peer, j);
         else
             deliver(c, step->peer, j, rank, i);
         return;
     }
+    q = ar_queues_find(&c->queues, rank, step->peer, is_send);
+    if (q)
+        ar_queue_append(q, c->ranks[rank].next, i);
+    else
+        out_of_memory(c);
 }
 
 static bool
@@ -341,30 +293,41 @@ is_message(const struct ar_step *step)
     return step->kind == AR_SEND || step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
 }
 
-/* Does the step write its dst, or read its a, while messages are in flight? */
-static bool
-writes_in_flight(const struct check *c, int rank, size_t i)
+/* Notes what the steps of a round use while messages are in flight. */
+static size_t
+list_flights(struct check *c, int rank, size_t first, size_t end)
 {
-    return c->ranks[rank].schedule->steps[i].kind == AR_RECV || folds_at_once(c, rank, i);
+    struct rank_state *const r = &c->ranks[rank];
+    size_t n = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct ar_step *const step = &r->schedule->steps[i];
+        const bool folds = folds_at_once(c, rank, i);
+        const struct ar_region uses[] = {step->dst, step->a};
+        const bool is_used[] = {step->kind == AR_RECV || folds,
+                                step->kind == AR_SEND ||
+                                    (folds && storage(r, step->a) != storage(r, step->dst))};
+        struct ar_flight *const flights =
+            ar_grow(c->flights, n + 2, &c->flights_room, sizeof *flights);
+        if (!flights) {
+            out_of_memory(c);
+            return 0;
+        }
+        c->flights = flights;
+        for (int k = 0; k < 2; k++)
+            if (is_used[k] && uses[k].length > 0)
+                flights[n++] = (struct ar_flight){storage(r, uses[k]),
+                                                  storage(r, uses[k]) + uses[k].length, k == 0, i};
+    }
+    return n;
 }
 
-static bool
-reads_in_flight(const struct check *c, int rank, size_t i)
-{
-    return c->ranks[rank].schedule->steps[i].kind == AR_SEND || folds_at_once(c, rank, i);
-}
-
+/* No region that a message writes is used by another. */
 static void
 check_hazards(struct check *c, int rank, size_t first, size_t end)
 {
-    struct rank_state *r = &c->ranks[rank];
-    const struct ar_step *steps = r->schedule->steps;
-    for (size_t i = first; i < end; i++)
-        for (size_t j = first; writes_in_flight(c, rank, i) && j < end; j++)
-            if (j != i &&
-                ((reads_in_flight(c, rank, j) && overlap(r, steps[i].dst, steps[j].a)) ||
-                 (writes_in_flight(c, rank, j) && overlap(r, steps[i].dst, steps[j].dst))))
-                refute(c, rank, i, "receives into what step %zu of the round uses", j);
+    size_t writer, other;
+    if (ar_flights_collide(c->flights, list_flights(c, rank, first, end), &writer, &other))
+        refute(c, rank, writer, "receives into what step %zu of the round uses", other - first + 1);
 }
 
 static void
@@ -379,11 +342,45 @@ enter_round(struct check *c, int rank)
     r->waiting = 1; /* this function itself, so that the round ends once */
     for (size_t i = r->begin; i < end; i++)
         r->waiting += is_message(&s->steps[i]);
-    for (r->posted = r->begin; r->posted < end && !c->error; r->posted++)
-        if (is_message(&s->steps[r->posted]))
-            post(c, rank, r->posted);
+    for (size_t i = r->begin; i < end && !c->error; i++)
+        if (is_message(&s->steps[i]))
+            post(c, rank, i);
     if (!c->error)
         meet(c, rank);
+}
+
+/* Finds out, when nothing goes on, which steps wait. */
+static void
+find_stuck(struct check *c)
+{
+    for (int rank = 0; rank < c->nranks; rank++)
+        c->ranks[rank].stuck = NO_STEP;
+    for (const struct ar_queue *q = c->queues.of; q < c->queues.of + c->queues.slots; q++)
+        if (q->rank >= 0 && q->head < c->ranks[q->rank].stuck)
+            c->ranks[q->rank].stuck = q->head;
+}
+
+#define HOPS_TOLD 4
+
+/* Who waits for whom, from this rank on, until one has ended or comes again. */
+static void
+tell_waits(struct check *c, int rank)
+{
+    char chain[HOPS_TOLD * 40] = "";
+    const size_t first = c->ranks[rank].stuck;
+    const struct ar_step *const step = &c->schedules[rank].steps[first];
+    size_t length = 0;
+    int at = step->peer;
+    for (int hop = 0; at != rank && hop < c->nranks && c->ranks[at].stuck != NO_STEP; hop++) {
+        at = c->schedules[at].steps[c->ranks[at].stuck].peer;
+        if (hop < HOPS_TOLD)
+            length += (size_t)snprintf(chain + length, sizeof chain - length,
+                                       ", which waits for rank %d", at);
+    }
+    refute(c, rank, first, "waits forever to %s rank %d%s%s",
+           step->kind == AR_SEND ? "send to" : "receive from", step->peer, chain,
+           c->ranks[at].stuck == NO_STEP ? ", which has ended: a message without counterpart"
+                                         : ": a deadlock");
 }
 
 static void
@@ -397,86 +394,81 @@ run(struct check *c)
         if (!c->error)
             enter_round(c, rank);
     }
+    if (!c->error)
+        find_stuck(c);
     for (int rank = 0; rank < c->nranks && !c->error; rank++)
-        if (c->ranks[rank].round < c->ranks[rank].schedule->nrounds)
-            refute(c, rank, 0, "waits forever: a deadlock, or a message without counterpart");
+        if (c->ranks[rank].stuck != NO_STEP)
+            tell_waits(c, rank);
 }
 
 /* --- the result --- */
 
-/* Marks the leaves below expression; false if one was marked already. */
-static bool
-mark_leaves(const struct check *c, uint32_t expression, bool *seen)
-{
-    if (expression < (uint32_t)c->nranks) {
-        bool again = seen[expression];
-        seen[expression] = true;
-        return !again;
-    }
-    struct node n = node_of(c, expression);
-    return mark_leaves(c, n.left, seen) && mark_leaves(c, n.right, seen);
-}
-
-/* The same for the same expression, whatever numbers its nodes have. */
-static uint64_t
-hash_expression(const struct check *c, uint32_t expression)
-{
-    if (expression < (uint32_t)c->nranks)
-        return expression;
-    const struct node n = node_of(c, expression);
-    const uint64_t left = hash_expression(c, n.left), right = hash_expression(c, n.right);
-    return (left * UINT64_C(0x9e3779b97f4a7c15) ^ (right + (left >> 29))) *
-               UINT64_C(0xd6e8feb86659fd93) +
-           1;
-}
-
+/* Each rank's element i is combined like rank 0's. */
 static void
-judge_element(struct check *c, size_t i, bool *seen, uint32_t *proved)
+compare_ranks(struct check *c, size_t i)
 {
-    const struct value expected = c->ranks[0].out[i];
+    const uint32_t expected = c->ranks[0].out[i].expression;
     for (int rank = 0; rank < c->nranks; rank++) {
         const struct value v = c->ranks[rank].out[i];
         if (v.expression == UNDEFINED)
-            refute(c, rank, 0, "leaves element %zu of OUT undefined", i);
+            refute(c, rank, NO_STEP, "leaves element %zu of OUT undefined", i);
         else if (v.element != i)
-            refute(c, rank, 0, "ends with element %u instead of element %zu", v.element, i);
-        else if (v.expression != expected.expression)
-            refute(c, rank, 0, "combines element %zu differently from rank 0", i);
+            refute(c, rank, NO_STEP, "ends with element %u instead of element %zu", v.element, i);
+        else if (v.expression != expected)
+            refute(c, rank, NO_STEP, "combines element %zu differently from rank 0", i);
     }
-    if (c->error || expected.expression == *proved)
-        return;
-    memset(seen, 0, (size_t)c->nranks * sizeof *seen);
-    if (node_of(c, expected.expression).leaves != (uint32_t)c->nranks ||
-        !mark_leaves(c, expected.expression, seen))
-        refute(c, 0, 0, "element %zu does not hold every rank exactly once", i);
-    c->verdict->in_rank_order &= node_of(c, expected.expression).ordered;
-    c->verdict->alike &= expected.expression == c->ranks[0].out[0].expression;
-    *proved = expected.expression;
+    if (c->expected && expected != c->expected[i])
+        refute(c, 0, NO_STEP, "combines element %zu in place differently from apart", i);
+}
+
+/* Every rank stands once in rank 0's element i. */
+static void
+count_ranks(struct check *c, size_t i)
+{
+    struct ar_miscount miscount;
+    const uint32_t expression = c->ranks[0].out[i].expression;
+    if (ar_expression_count(&c->expressions, expression, &miscount)) {
+        out_of_memory(c);
+    } else if (miscount.rank >= 0 && miscount.is_twice) {
+        const struct ar_expression at = ar_expression_of(&c->expressions, miscount.at);
+        refute(c, at.rank, at.step, "combines the contribution of rank %d twice, for element %zu",
+               miscount.rank, i);
+    } else if (miscount.rank >= 0) {
+        refute(c, 0, NO_STEP, "ends without the contribution of rank %d to element %zu",
+               miscount.rank, i);
+    }
 }
 
 static void
 judge(struct check *c)
 {
-    bool *seen = malloc((size_t)c->nranks * sizeof *seen);
-    if (!seen) {
-        out_of_memory(c);
-        return;
+    struct ar_verdict *const v = c->verdict;
+    const struct value *const out = c->ranks[0].out;
+    for (size_t i = 0; i < c->schedules->count && !c->error; i++) {
+        compare_ranks(c, i);
+        if (!c->error && (i == 0 || out[i].expression != out[i - 1].expression))
+            count_ranks(c, i);
+        const struct ar_expression x = c->error
+                                           ? (struct ar_expression){0}
+                                           : ar_expression_of(&c->expressions, out[i].expression);
+        v->in_rank_order &= x.ordered;
+        v->alike &= out[i].expression == out[0].expression;
+        v->expression = i == 0 ? x.hash : v->expression;
+        v->expressions = v->expressions * UINT64_C(0x9e3779b97f4a7c15) + x.hash;
     }
-    uint32_t proved = UNDEFINED;
-    for (size_t i = 0; i < c->ranks[0].schedule->count && !c->error; i++)
-        judge_element(c, i, seen, &proved);
-    uint32_t last = UNDEFINED;
-    uint64_t h = 0;
-    for (size_t i = 0; i < c->ranks[0].schedule->count && !c->error; i++) {
-        const uint32_t expression = c->ranks[0].out[i].expression;
-        if (expression != last)
-            h = hash_expression(c, expression);
-        last = expression;
-        if (i == 0)
-            c->verdict->expression = h;
-        c->verdict->expressions = c->verdict->expressions * UINT64_C(0x9e3779b97f4a7c15) + h;
+}
+
+/* Everything that the proof takes for granted. */
+static void
+check_form(struct check *c)
+{
+    for (int rank = 0; rank < c->nranks && !c->error; rank++) {
+        size_t step = NO_STEP;
+        const char *const flaw =
+            ar_schedule_find_flaw(&c->schedules[rank], rank, c->nranks, c->schedules->count, &step);
+        if (flaw)
+            refute(c, rank, step, "%s", flaw);
     }
-    free(seen);
 }
 
 /* --- set-up --- */
@@ -489,8 +481,8 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
     r->schedule = s;
     r->in = malloc((2 * n + s->tmp_length + 1) * sizeof *r->in);
     r->landing = calloc(s->nsteps + 1, sizeof(struct value *));
-    r->met = calloc(s->nsteps + 1, sizeof *r->met);
-    if (!r->in || !r->landing || !r->met)
+    r->next = malloc((s->nsteps + 1) * sizeof *r->next);
+    if (!r->in || !r->landing || !r->next)
         return false;
     r->out = c->in_place ? r->in : r->in + n;
     r->tmp = r->in + 2 * n;
@@ -501,7 +493,7 @@ start_rank(struct check *c, int rank, const struct ar_schedule *s)
 }
 
 static bool
-start(struct check *c, const struct ar_schedule *schedules)
+start(struct check *c)
 {
     const size_t n = (uint32_t)c->nranks; /* gcc -flto takes size_t for huge */
     c->ranks = calloc(n, sizeof *c->ranks);
@@ -509,11 +501,12 @@ start(struct check *c, const struct ar_schedule *schedules)
     if (!c->ranks || !c->ready)
         return false;
     for (int rank = 0; rank < c->nranks; rank++)
-        if (!start_rank(c, rank, &schedules[rank]))
+        if (!start_rank(c, rank, &c->schedules[rank]))
             return false;
     return true;
 }
 
+/* Frees what belongs to one run. */
 static void
 stop(struct check *c)
 {
@@ -522,37 +515,76 @@ stop(struct check *c)
         for (size_t i = 0; r->landing && i < r->schedule->nsteps; i++)
             free(r->landing[i]);
         free(r->landing);
-        free(r->met);
+        free(r->next);
         free(r->in);
     }
     free(c->ranks);
     free(c->ready);
-    free(c->nodes);
-    free(c->table);
+    ar_queues_fini(&c->queues);
+    c->ranks = NULL;
+    c->ready = NULL;
+    c->nready = 0;
+}
+
+static void
+prove(struct check *c, bool in_place)
+{
+    struct ar_verdict *const v = c->verdict;
+    *v = (struct ar_verdict){.in_rank_order = true, .alike = true};
+    c->in_place = in_place;
+    check_form(c);
+    if (!c->error && !start(c))
+        out_of_memory(c);
+    if (!c->error)
+        run(c);
+    if (!c->error)
+        judge(c);
+}
+
+static int
+finish(struct check *c)
+{
+    stop(c);
+    ar_expressions_fini(&c->expressions);
+    free(c->expected);
+    free(c->flights);
+    return c->error;
 }
 
 int
 ar_check_folded(struct ar_verdict *verdict, const struct ar_schedule *schedules,
                 const unsigned char *const *folding, int nranks, bool in_place)
 {
-    struct check c = {
-        .verdict = verdict, .nranks = nranks, .in_place = in_place, .folding = folding};
-    verdict->text[0] = '\0';
-    verdict->in_rank_order = true;
-    verdict->alike = true;
-    verdict->expression = verdict->expressions = 0;
-    if (!start(&c, schedules))
-        out_of_memory(&c);
-    if (!c.error)
-        run(&c);
-    if (!c.error)
-        judge(&c);
-    stop(&c);
-    return c.error;
+    struct check c = {.verdict = verdict,
+                      .schedules = schedules,
+                      .nranks = nranks,
+                      .folding = folding,
+                      .expressions.nranks = nranks};
+    prove(&c, in_place);
+    return finish(&c);
 }
 
 int
 ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks, bool in_place)
 {
     return ar_check_folded(verdict, schedules, NULL, nranks, in_place);
+}
+
+int
+ar_check_both(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks)
+{
+    struct check c = {
+        .verdict = verdict, .schedules = schedules, .nranks = nranks, .expressions.nranks = nranks};
+    prove(&c, false);
+    if (!c.error) {
+        c.expected = malloc((schedules->count + 1) * sizeof *c.expected);
+        if (!c.expected)
+            out_of_memory(&c);
+        for (size_t i = 0; c.expected && i < schedules->count; i++)
+            c.expected[i] = c.ranks[0].out[i].expression;
+    }
+    stop(&c);
+    if (!c.error)
+        prove(&c, true);
+    return finish(&c);
 }

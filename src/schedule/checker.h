@@ -11,7 +11,7 @@
 
 #define AR_VERDICT_TEXT 256
 
-/* What was refuted, in words: rank, round, step, region. */
+/* What was refuted, in words: rank, round, step, region.  Rounds and steps are counted from 1. */
 struct ar_verdict {
     char text[AR_VERDICT_TEXT]; /* "" when proved */
     bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
@@ -22,7 +22,8 @@ struct ar_verdict {
     uint64_t expressions;       /* the same of all elements in their order */
 };
 
-/* Proves nranks schedules (schedules[r] is rank r's, all with the same count):
+/* Proves nranks schedules, which may come from anywhere (schedules[r] is rank r's, all with the
+ * same count):
  *   - sends match receives in size and order, and none is left over;
  *   - no deadlock, even if every send is synchronous;
  *   - no region in flight is read or written against the rules of a round;
@@ -33,6 +34,10 @@ struct ar_verdict {
  * Returns AR_OK, AR_ERR_PROOF (verdict->text says why), AR_ERR_MEMORY. */
 int ar_check(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks,
              bool in_place);
+
+/* Both in place and apart, and that both ways combine each element by the same expression: ranks
+ * may differ in what they pass. */
+int ar_check_both(struct ar_verdict *verdict, const struct ar_schedule *schedules, int nranks);
 
 /* The same of schedules whose recv_reduce steps combine what they receive as it comes where
  * folding[rank][step], an enum ar_folding, says so.  Proves besides that those steps may do so in

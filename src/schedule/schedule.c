@@ -1,8 +1,10 @@
 #include "schedule/schedule.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "schedule/form.h"
 #include "schedule/grow.h"
 #include "schedule/walk.h"
 
@@ -33,7 +35,8 @@ ar_schedule_fail(struct ar_schedule *s, int error)
 static bool
 fits(const struct ar_schedule *s, struct ar_region r)
 {
-    return r.buffer == AR_TMP || (r.offset <= s->count && r.length <= s->count - r.offset);
+    const size_t room = r.buffer == AR_TMP ? AR_TMP_MOST : s->count;
+    return r.offset <= room && r.length <= room - r.offset;
 }
 
 static bool
@@ -146,22 +149,30 @@ ar_schedule_trim(struct ar_schedule *s)
     s->round_end = ar_shrink(s->round_end, s->nrounds, &s->rounds_room, sizeof *s->round_end);
 }
 
+/* An offset that has no room in a region makes it one that no emitter takes. */
+static struct ar_region
+region_of(enum ar_buffer buffer, struct ar_span span)
+{
+    const bool fits = span.offset <= AR_TMP_MOST;
+    return (struct ar_region){buffer, fits ? span.offset : 0, fits ? span.length : SIZE_MAX};
+}
+
 struct ar_region
 ar_in(struct ar_span span)
 {
-    return (struct ar_region){AR_IN, span.offset, span.length};
+    return region_of(AR_IN, span);
 }
 
 struct ar_region
 ar_out(struct ar_span span)
 {
-    return (struct ar_region){AR_OUT, span.offset, span.length};
+    return region_of(AR_OUT, span);
 }
 
 struct ar_region
 ar_tmp(struct ar_span span)
 {
-    return (struct ar_region){AR_TMP, span.offset, span.length};
+    return region_of(AR_TMP, span);
 }
 
 static size_t

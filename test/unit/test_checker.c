@@ -125,7 +125,9 @@ a_dropped_send_is_refuted(void **state)
     begin(2, 2);
     exchange(0);
     ar_recv_reduce(&all[1], 0, out(0, 2), in(0, 2), AR_RECEIVED_FIRST);
-    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0,
+                   "round 1 step 2: waits forever to receive from rank 1, which has ended: "
+                   "a message without counterpart");
 }
 
 static void
@@ -135,7 +137,7 @@ a_dropped_recv_is_refuted(void **state)
     begin(2, 2);
     exchange(0);
     ar_send(&all[1], 0, in(0, 2));
-    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0, "waits forever to send to rank 1, which has ended");
 }
 
 static void
@@ -146,7 +148,7 @@ a_message_left_over_at_the_end_is_refuted(void **state)
     exchange(0);
     exchange(1);
     ar_send(&all[1], 0, out(0, 1));
-    assert_refuted(SEPARATE, 1, "waits forever: a deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 1, "round 2 step 1: waits forever to send to rank 0, which has ended");
 }
 
 static void
@@ -156,7 +158,7 @@ a_wrong_peer_is_refuted(void **state)
     begin(3, 1);
     ar_send(&all[0], 2, in(0, 1)); /* meant for 1 */
     ar_recv_reduce(&all[1], 0, out(0, 1), in(0, 1), AR_RECEIVED_FIRST);
-    assert_refuted(SEPARATE, 0, "waits forever: a deadlock, or a message without counterpart");
+    assert_refuted(SEPARATE, 0, "waits forever to send to rank 2, which has ended");
 }
 
 static void
@@ -221,7 +223,8 @@ send_before_recv_deadlocks_if_sends_are_synchronous(void **state)
         ar_end_round(&all[rank]);
         ar_recv_reduce(&all[rank], 1 - rank, out(0, 2), in(0, 2), rank_order(rank));
     }
-    assert_refuted(SEPARATE, 0, "waits forever: a deadlock");
+    assert_refuted(SEPARATE, 0,
+                   "waits forever to send to rank 1, which waits for rank 0: a deadlock");
 }
 
 static void
@@ -234,7 +237,9 @@ recv_before_send_deadlocks(void **state)
         ar_end_round(&all[rank]);
         ar_send(&all[rank], (rank + 1) % 3, in(0, 1));
     }
-    assert_refuted(SEPARATE, 0, "waits forever: a deadlock");
+    assert_refuted(SEPARATE, 0,
+                   "waits forever to receive from rank 2, which waits for rank 1, which waits for "
+                   "rank 0: a deadlock");
 }
 
 /* --- regions in flight --- */
@@ -282,7 +287,7 @@ receiving_into_out_what_in_sends_is_refuted_in_place(void **state)
             ar_copy(&all[rank], out(0, 2), tmp(0, 2));
     }
     assert_proved(SEPARATE);
-    assert_refuted(IN_PLACE, 0, "receives into what step 0 of the round uses");
+    assert_refuted(IN_PLACE, 0, "receives into what step 1 of the round uses");
 }
 
 /* --- values --- */
@@ -312,7 +317,8 @@ a_doubled_addend_is_refuted_though_all_ranks_agree(void **state)
     ar_end_round(&all[1]);
     ar_recv(&all[0], 1, out(0, 1));
     ar_send(&all[1], 0, out(0, 1));
-    assert_refuted(SEPARATE, 0, "element 0 does not hold every rank exactly once");
+    assert_refuted(SEPARATE, 1,
+                   "round 1 step 2: combines the contribution of rank 1 twice, for element 0");
 }
 
 static void
@@ -325,7 +331,8 @@ a_doubled_addend_that_hides_a_missing_one_is_refuted(void **state)
     ar_end_round(&all[0]);
     ar_send(&all[0], 1, out(0, 1));
     ar_recv(&all[1], 0, out(0, 1));
-    assert_refuted(SEPARATE, 0, "element 0 does not hold every rank exactly once");
+    assert_refuted(SEPARATE, 0,
+                   "round 1 step 2: combines the contribution of rank 0 twice, for element 0");
 }
 
 static void
@@ -336,7 +343,7 @@ a_missing_addend_is_refuted(void **state)
     ar_send(&all[0], 1, in(0, 1));
     ar_copy(&all[0], out(0, 1), in(0, 1));
     ar_recv(&all[1], 0, out(0, 1));
-    assert_refuted(SEPARATE, 0, "element 0 does not hold every rank exactly once");
+    assert_refuted(SEPARATE, 0, "ends without the contribution of rank 1 to element 0");
 }
 
 static void
@@ -489,7 +496,142 @@ reading_in_after_out_was_overwritten_is_refuted_in_place(void **state)
             ar_reduce(&all[rank], out(0, 1), tmp(0, 1), in(0, 1));
     }
     assert_proved(SEPARATE);
-    assert_refuted(IN_PLACE, 0, "element 0 does not hold every rank exactly once");
+    assert_refuted(IN_PLACE, 0, "combines the contribution of rank 0 twice, for element 0");
+}
+
+/* The ranks swap their contributions, and send IN after that: 0+1 apart is 1+0 in place.  If one
+ * rank were in place and the other not, their bits could differ. */
+static void
+another_expression_in_place_is_refuted(void **state)
+{
+    (void)state;
+    struct ar_verdict verdict;
+    begin(2, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        ar_send(&all[rank], 1 - rank, in(0, 1));
+        ar_recv(&all[rank], 1 - rank, tmp(0, 1));
+        ar_copy(&all[rank], out(0, 1), tmp(0, 1));
+        ar_end_round(&all[rank]);
+        ar_send(&all[rank], 1 - rank, in(0, 1));
+        ar_recv_reduce(&all[rank], 1 - rank, out(0, 1), in(0, 1), rank_order(rank));
+    }
+    assert_proved(SEPARATE);
+    assert_proved(IN_PLACE);
+    assert_int_equal(ar_check_both(&verdict, all, nranks), AR_ERR_PROOF);
+    assert_non_null(strstr(verdict.text, "combines element 0 in place differently from apart"));
+}
+
+/* --- what comes from anywhere --- */
+
+static void
+assert_flawed(const char *why)
+{
+    struct ar_verdict verdict;
+    assert_int_equal(ar_check(&verdict, all, nranks, SEPARATE), AR_ERR_PROOF);
+    if (!strstr(verdict.text, why))
+        fail_msg("'%s' in place of '%s'", verdict.text, why);
+}
+
+static void
+finish_exchange(void)
+{
+    begin(2, 2);
+    exchange(0);
+    exchange(1);
+    assert_proved(SEPARATE);
+}
+
+static void
+what_is_no_schedule_is_refuted(void **state)
+{
+    (void)state;
+    struct ar_step *step;
+    finish_exchange();
+    step = &all[0].steps[1];
+    const struct ar_step right = *step;
+#define TRY(change, why)                                                                           \
+    do {                                                                                           \
+        *step = right;                                                                             \
+        change;                                                                                    \
+        assert_flawed("rank 0 round 1 step 2: " why);                                              \
+    } while (0)
+    TRY(step->kind = 9, "is no step");
+    TRY(step->order = 7, "is no step");
+    TRY(step->peer = 0, "has no other rank as its peer");
+    TRY(step->peer = 2, "has no other rank as its peer");
+    TRY(step->peer = -1, "has no other rank as its peer");
+    TRY(step->dst.buffer = 3, "is outside its buffer");
+    TRY(step->dst.offset = 1, "is outside its buffer");
+    TRY(step->a.offset = SIZE_MAX >> 2, "is outside its buffer");
+    TRY(step->a.length = SIZE_MAX, "is outside its buffer");
+    TRY(step->dst.buffer = AR_TMP, "is outside its buffer");
+    TRY(step->dst.buffer = AR_IN, "writes to IN");
+    TRY(step->a.length = 1, "has operands of different lengths");
+    TRY(step->b.length = 1; step->b.buffer = AR_IN, "has operands of different lengths");
+#undef TRY
+    *step = right;
+    all[1].rank = 0;
+    assert_flawed("rank 1: its schedule is of another rank, count or number of ranks");
+    all[1].rank = 1;
+    all[1].count = 3;
+    assert_flawed("rank 1: its schedule is of another rank, count or number of ranks");
+    all[1].count = 2;
+    all[0].tmp_length = SIZE_MAX / 2;
+    assert_flawed("rank 0: its vectors are too long to be proved");
+    all[0].tmp_length = 0;
+    all[0].round_end[0] = 1;
+    assert_flawed("rank 0: its rounds do not divide its steps");
+    all[0].round_end[0] = SIZE_MAX;
+    assert_flawed("rank 0: its rounds do not divide its steps");
+    all[0].round_end[0] = 2;
+    assert_proved(SEPARATE);
+}
+
+/* Offsets that a region cannot hold, and sums that wrap. */
+static void
+what_has_no_room_is_not_emitted(void **state)
+{
+    (void)state;
+    const struct ar_span spans[] = {{SIZE_MAX, 1},
+                                    {SIZE_MAX >> 1, 1},
+                                    {(size_t)1 << 62, 1},
+                                    {1, SIZE_MAX},
+                                    {0, (size_t)1 << 63}};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++) {
+        begin(1, 1);
+        ar_copy(&all[0], ar_tmp(spans[i]), ar_tmp(spans[i]));
+        assert_int_equal(ar_schedule_finish(&all[0]), AR_ERR_STEP);
+        end(NULL);
+    }
+    nranks = 0;
+}
+
+/* As many as a rank may have, in seconds if each were compared with each. */
+static void
+many_messages_of_a_round_take_no_time(void **state)
+{
+    (void)state;
+    enum { MANY = 50000 };
+    begin(2, MANY);
+    for (int rank = 0; rank < 2; rank++)
+        for (size_t i = 0; i < MANY; i++) {
+            ar_send(&all[rank], 1 - rank, in(i, 1));
+            ar_recv_reduce(&all[rank], 1 - rank, out(i, 1), in(i, 1), rank_order(rank));
+        }
+    assert_proved(SEPARATE);
+}
+
+/* A chain of half a million reductions: no stack is as deep. */
+static void
+a_long_expression_is_refuted(void **state)
+{
+    (void)state;
+    begin(1, 1);
+    ar_copy(&all[0], tmp(0, 1), in(0, 1));
+    for (int i = 0; i < 500000; i++)
+        ar_reduce(&all[0], tmp((size_t)(i + 1) % 2, 1), tmp((size_t)i % 2, 1), in(0, 1));
+    ar_copy(&all[0], out(0, 1), tmp(0, 1));
+    assert_refuted(SEPARATE, 0, "round 1 step 2: combines the contribution of rank 0 twice");
 }
 
 int
@@ -523,6 +665,11 @@ main(void)
         TEST(the_second_operand_is_lost_where_the_result_replaces_the_first),
         TEST(regions_that_overlap_are_refuted),
         TEST(reading_in_after_out_was_overwritten_is_refuted_in_place),
+        TEST(another_expression_in_place_is_refuted),
+        TEST(what_is_no_schedule_is_refuted),
+        TEST(what_has_no_room_is_not_emitted),
+        TEST(many_messages_of_a_round_take_no_time),
+        TEST(a_long_expression_is_refuted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
