@@ -464,7 +464,7 @@ find_program(char **words)
     return 0;
 }
 
-/* The rules' file, named after the program.  False without memory. */
+/* The rules' file, named after the program unless it is given.  False without memory. */
 static bool
 name_rules(struct advice *a)
 {
@@ -474,7 +474,7 @@ name_rules(struct advice *a)
     char *const path = ar_path_absolute(a->given ? a->given : a->output ? a->output : name);
     snprintf(a->rules, sizeof a->rules, "%s", path ? path : "");
     free(path);
-    return path;
+    return *a->rules;
 }
 
 /* What is set already; an enum ar_exit. */

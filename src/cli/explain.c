@@ -111,6 +111,13 @@ parse_rate(struct argp_state *state, struct ar_explain *request, int key, const 
         request->reduction_gbytes = ar_option_gbytes(state, request->rate, value);
 }
 
+/* Parameters may have slashes, too. */
+static bool
+is_file(const struct ar_explain *request)
+{
+    return request->algorithm && memchr(request->algorithm, '/', strcspn(request->algorithm, "("));
+}
+
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
@@ -133,6 +140,11 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (placed && request->nranks && placed != request->nranks)
         argp_error(state, "--nodes=%s places %d ranks, but -n says %d: omit one of them",
                    request->nodes, placed, request->nranks);
+    if (is_file(request) && (request->nranks || placed || is_timed || drawn))
+        argp_error(state,
+                   "a file of a schedule has its number of ranks, and is proved and drawn as "
+                   "text: no option but --size and --element goes with '%s'",
+                   request->algorithm);
     if (!request->nranks)
         request->nranks = placed ? placed : 4;
     /* With a machine nothing is proved or drawn. */
@@ -220,9 +232,11 @@ ar_cli_explain(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\n--compare "
+        .args_doc = "ALGORITHM[(NAME=VALUE,...)]\nFOLDER/FILE\n--compare "
                     "[--rules=TEXT...]\n--rules=TEXT",
-        .doc = "Draw one algorithm, prove it and count its steps; or show what a text of rules "
+        .doc = "Draw one algorithm, prove it and count its steps, or those of a schedule that is "
+               "written "
+               "in a file; or show what a text of rules "
                "picks for every size of message; or predict times on a machine.",
     };
     struct ar_explain request = {
@@ -232,7 +246,8 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = AR_CLI_GBYTES,
     };
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
-    const int exit_code = request.rules ? ar_explain_rules(&request)
+    const int exit_code = request.rules       ? ar_explain_rules(&request)
+                          : is_file(&request) ? ar_explain_file(&request)
                           : request.machine_file || request.compare
                               ? ar_explain_machine(&request)
                               : ar_explain_algorithm(&request);

@@ -41,6 +41,7 @@ struct ar_explain {
 
 /* These print to stdout, errors to stderr, and return an enum ar_exit. */
 int ar_explain_algorithm(const struct ar_explain *request);
+int ar_explain_file(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
 

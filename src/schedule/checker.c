@@ -67,6 +67,8 @@ refute(struct check *c, int rank, size_t step, const char *format, ...)
     if (c->error)
         return;
     c->error = AR_ERR_PROOF;
+    c->verdict->rank = rank;
+    c->verdict->step = step;
     char *const text = c->verdict->text;
     int n = snprintf(text, AR_VERDICT_TEXT, "rank %d", rank);
     if (step != NO_STEP) {
@@ -326,7 +328,8 @@ static void
 check_hazards(struct check *c, int rank, size_t first, size_t end)
 {
     size_t writer, other;
-    if (ar_flights_collide(c->flights, list_flights(c, rank, first, end), &writer, &other))
+    const size_t n = list_flights(c, rank, first, end); /* which may move them */
+    if (ar_flights_collide(c->flights, n, &writer, &other))
         refute(c, rank, writer, "receives into what step %zu of the round uses", other - first + 1);
 }
 
@@ -355,9 +358,11 @@ find_stuck(struct check *c)
 {
     for (int rank = 0; rank < c->nranks; rank++)
         c->ranks[rank].stuck = NO_STEP;
-    for (const struct ar_queue *q = c->queues.of; q < c->queues.of + c->queues.slots; q++)
+    for (size_t i = 0; i < c->queues.slots; i++) {
+        const struct ar_queue *const q = &c->queues.of[i];
         if (q->rank >= 0 && q->head < c->ranks[q->rank].stuck)
             c->ranks[q->rank].stuck = q->head;
+    }
 }
 
 #define HOPS_TOLD 4
@@ -403,30 +408,12 @@ run(struct check *c)
 
 /* --- the result --- */
 
-/* Each rank's element i is combined like rank 0's. */
+/* Every rank stands once in this rank's element i. */
 static void
-compare_ranks(struct check *c, size_t i)
-{
-    const uint32_t expected = c->ranks[0].out[i].expression;
-    for (int rank = 0; rank < c->nranks; rank++) {
-        const struct value v = c->ranks[rank].out[i];
-        if (v.expression == UNDEFINED)
-            refute(c, rank, NO_STEP, "leaves element %zu of OUT undefined", i);
-        else if (v.element != i)
-            refute(c, rank, NO_STEP, "ends with element %u instead of element %zu", v.element, i);
-        else if (v.expression != expected)
-            refute(c, rank, NO_STEP, "combines element %zu differently from rank 0", i);
-    }
-    if (c->expected && expected != c->expected[i])
-        refute(c, 0, NO_STEP, "combines element %zu in place differently from apart", i);
-}
-
-/* Every rank stands once in rank 0's element i. */
-static void
-count_ranks(struct check *c, size_t i)
+count_ranks(struct check *c, int rank, size_t i)
 {
     struct ar_miscount miscount;
-    const uint32_t expression = c->ranks[0].out[i].expression;
+    const uint32_t expression = c->ranks[rank].out[i].expression;
     if (ar_expression_count(&c->expressions, expression, &miscount)) {
         out_of_memory(c);
     } else if (miscount.rank >= 0 && miscount.is_twice) {
@@ -434,9 +421,30 @@ count_ranks(struct check *c, size_t i)
         refute(c, at.rank, at.step, "combines the contribution of rank %d twice, for element %zu",
                miscount.rank, i);
     } else if (miscount.rank >= 0) {
-        refute(c, 0, NO_STEP, "ends without the contribution of rank %d to element %zu",
+        refute(c, rank, NO_STEP, "ends without the contribution of rank %d to element %zu",
                miscount.rank, i);
     }
+}
+
+/* Each rank's element i is combined like rank 0's, which a wrong one explains better. */
+static void
+compare_ranks(struct check *c, size_t i)
+{
+    const uint32_t expected = c->ranks[0].out[i].expression;
+    for (int rank = 0; rank < c->nranks && !c->error; rank++) {
+        const struct value v = c->ranks[rank].out[i];
+        if (v.expression == UNDEFINED)
+            refute(c, rank, NO_STEP, "leaves element %zu of OUT undefined", i);
+        else if (v.element != i)
+            refute(c, rank, NO_STEP, "ends with element %u instead of element %zu", v.element, i);
+        else if (v.expression != expected) {
+            count_ranks(c, 0, i);
+            count_ranks(c, rank, i);
+            refute(c, rank, NO_STEP, "combines element %zu differently from rank 0", i);
+        }
+    }
+    if (!c->error && c->expected && expected != c->expected[i])
+        refute(c, 0, NO_STEP, "combines element %zu in place differently from apart", i);
 }
 
 static void
@@ -447,10 +455,10 @@ judge(struct check *c)
     for (size_t i = 0; i < c->schedules->count && !c->error; i++) {
         compare_ranks(c, i);
         if (!c->error && (i == 0 || out[i].expression != out[i - 1].expression))
-            count_ranks(c, i);
-        const struct ar_expression x = c->error
-                                           ? (struct ar_expression){0}
-                                           : ar_expression_of(&c->expressions, out[i].expression);
+            count_ranks(c, 0, i);
+        if (c->error)
+            return;
+        const struct ar_expression x = ar_expression_of(&c->expressions, out[i].expression);
         v->in_rank_order &= x.ordered;
         v->alike &= out[i].expression == out[0].expression;
         v->expression = i == 0 ? x.hash : v->expression;

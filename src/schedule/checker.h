@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schedule/queues.h"
 #include "schedule/schedule.h"
 
 #define AR_VERDICT_TEXT 256
@@ -14,6 +15,8 @@
 /* What was refuted, in words: rank, round, step, region.  Rounds and steps are counted from 1. */
 struct ar_verdict {
     char text[AR_VERDICT_TEXT]; /* "" when proved */
+    int rank;                   /* whose schedule was refuted, at which step; AR_NO_STEP: as a */
+    size_t step;                /* whole.  Only when refuted */
     bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
     bool alike;                 /* all elements are combined by the same expression: an element's
                                  * bits do not depend on its place in the vector */

@@ -302,7 +302,7 @@ a_doubled_reduce_is_refuted(void **state)
         ar_reduce(&all[rank], tmp(0, 2), out(0, 2), in(0, 2));
         ar_copy(&all[rank], out(0, 2), tmp(0, 2));
     }
-    assert_refuted(SEPARATE, 1, "combines element 0 differently from rank 0");
+    assert_refuted(SEPARATE, 0, "combines the contribution of rank 0 twice, for element 0");
 }
 
 static void

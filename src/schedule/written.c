@@ -1,0 +1,126 @@
+#include "schedule/written.h"
+
+#include <stdlib.h>
+
+#include "schedule/walk.h"
+
+void
+ar_written_fini(struct ar_written *w)
+{
+    for (int r = 0; w->ranks && r < w->nranks; r++)
+        free(w->ranks[r].steps);
+    free(w->ranks);
+    free(w->pieces);
+    *w = (struct ar_written){.nranks = 0};
+}
+
+/* Where each piece of TMP begins; NULL without memory. */
+static size_t *
+place_pieces(const struct ar_written *w, struct ar_cut cut)
+{
+    size_t *const begin = malloc((w->npieces + 1) * sizeof *begin);
+    size_t at = 0;
+    for (size_t i = 0; begin && i < w->npieces; i++) {
+        begin[i] = at;
+        at += ar_blocks(cut, w->pieces[i].first, w->pieces[i].n).length;
+    }
+    return begin;
+}
+
+static struct ar_region
+region_of(const struct ar_written_region *r, struct ar_cut cut, const size_t *begin)
+{
+    struct ar_span span = ar_blocks(cut, r->first, r->n);
+    if (r->buffer == AR_TMP)
+        span.offset = begin[r->piece];
+    return r->buffer == AR_IN ? ar_in(span) : r->buffer == AR_OUT ? ar_out(span) : ar_tmp(span);
+}
+
+static void
+emit_step(struct ar_schedule *s, const struct ar_written_step *step, struct ar_cut cut,
+          const size_t *begin)
+{
+    const struct ar_region dst = region_of(&step->dst, cut, begin);
+    const struct ar_region a = region_of(&step->a, cut, begin);
+    switch (step->kind) {
+    case AR_SEND:
+        ar_send(s, step->peer, a);
+        break;
+    case AR_RECV:
+        ar_recv(s, step->peer, dst);
+        break;
+    case AR_RECV_REDUCE:
+        ar_recv_reduce(s, step->peer, dst, a, step->order);
+        break;
+    case AR_COPY:
+        ar_copy(s, dst, a);
+        break;
+    case AR_REDUCE:
+        ar_reduce(s, dst, a, region_of(&step->b, cut, begin));
+        break;
+    }
+    if (step->ends_round)
+        ar_end_round(s);
+}
+
+int
+ar_written_emit(struct ar_schedule *s, const struct ar_written *w, int rank, size_t count)
+{
+    const struct ar_cut cut = {count, w->nblocks};
+    size_t *const begin = place_pieces(w, cut);
+    ar_schedule_init(s, rank, w->nranks, count);
+    for (size_t i = 0; begin && i < w->ranks[rank].n; i++)
+        emit_step(s, &w->ranks[rank].steps[i], cut, begin);
+    if (!begin)
+        ar_schedule_fail(s, AR_ERR_MEMORY);
+    free(begin);
+    const int error = ar_schedule_finish(s);
+    if (error)
+        ar_schedule_fini(s);
+    return error;
+}
+
+/* --- messages --- */
+
+/* The halves of all messages, by where their steps are; false without memory. */
+static bool
+list_halves(struct ar_half **halves, size_t *n, const struct ar_written *w, bool of_sends)
+{
+    size_t total = 0;
+    for (int r = 0; r < w->nranks; r++)
+        total += w->ranks[r].n;
+    *n = 0;
+    *halves = malloc((total + 1) * sizeof **halves);
+    for (int r = 0; *halves && r < w->nranks; r++)
+        for (size_t i = 0; i < w->ranks[r].n; i++) {
+            const struct ar_written_step *const step = &w->ranks[r].steps[i];
+            const bool is_send = step->kind == AR_SEND;
+            const bool receives = step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
+            if (of_sends ? is_send : receives)
+                (*halves)[(*n)++] = of_sends ? (struct ar_half){r, step->peer, i}
+                                             : (struct ar_half){step->peer, r, i};
+        }
+    return *halves;
+}
+
+int
+ar_written_compare(struct ar_written_mismatch *mismatch, const struct ar_written *w)
+{
+    struct ar_half *sends = NULL, *receives = NULL;
+    size_t nsends, nreceives;
+    *mismatch = (struct ar_written_mismatch){.send = NULL};
+    const bool has_memory =
+        list_halves(&sends, &nsends, w, true) && list_halves(&receives, &nreceives, w, false);
+    /* What does not pair waits forever, as the checker says with its place. */
+    if (has_memory && !ar_halves_pair(sends, nsends, receives, nreceives))
+        for (size_t i = 0; i < nsends && !mismatch->send; i++) {
+            const struct ar_written_step *const send = &w->ranks[sends[i].from].steps[sends[i].at];
+            const struct ar_written_step *const receive =
+                &w->ranks[receives[i].to].steps[receives[i].at];
+            if (send->a.first != receive->dst.first || send->a.n != receive->dst.n)
+                *mismatch = (struct ar_written_mismatch){sends[i].from, sends[i].to, send, receive};
+        }
+    free(sends);
+    free(receives);
+    return has_memory ? AR_OK : AR_ERR_MEMORY;
+}

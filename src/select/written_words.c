@@ -1,0 +1,175 @@
+#include "select/written_words.h"
+
+#include <string.h>
+
+/* --- mistakes --- */
+
+void
+ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem, const char *allowed)
+{
+    if (in->error)
+        return;
+    in->error = AR_ERR_SYNTAX;
+    ar_text_add(in->why, "line %d, column %d: %s", in->number, (int)(at - in->line) + 1, problem);
+    if (allowed)
+        ar_text_add(in->why, "; allowed: %s", allowed);
+}
+
+static void
+refuse_word(struct ar_reader *in, struct ar_word word, const char *const *allowed)
+{
+    struct ar_nearest nearest;
+    if (in->error)
+        return;
+    ar_reader_refuse(in, word.at, word.length ? "unknown word " : "a word is missing", NULL);
+    if (word.length)
+        ar_text_quote(in->why, word);
+    ar_nearest_init(&nearest, word);
+    for (const char *const *name = allowed; *name; name++)
+        ar_nearest_offer(&nearest, ar_word_of(*name));
+    ar_text_suggest(in->why, &nearest);
+    ar_text_add(in->why, "; allowed: ");
+    ar_text_list(in->why, allowed);
+}
+
+void
+ar_reader_lack_memory(struct ar_reader *in)
+{
+    if (!in->error)
+        in->error = AR_ERR_MEMORY;
+}
+
+/* --- words --- */
+
+void
+ar_reader_skip_blanks(struct ar_reader *in)
+{
+    in->at += strspn(in->at, " \t\r");
+    if (*in->at == '#')
+        in->at += strcspn(in->at, "\n");
+}
+
+bool
+ar_reader_is_at_end(struct ar_reader *in)
+{
+    ar_reader_skip_blanks(in);
+    return *in->at == '\n' || *in->at == '\0';
+}
+
+void
+ar_reader_next_line(struct ar_reader *in)
+{
+    in->at += strcspn(in->at, "\n");
+    in->at += *in->at == '\n';
+    in->line = in->at;
+    in->number++;
+}
+
+static bool
+is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+struct ar_word
+ar_reader_word(struct ar_reader *in)
+{
+    ar_reader_skip_blanks(in);
+    size_t n = 0;
+    while (is_letter(in->at[n]) || ar_is_digit(in->at[n]))
+        n++;
+    return (struct ar_word){in->at, n};
+}
+
+bool
+ar_reader_take(struct ar_reader *in, const char *sign)
+{
+    ar_reader_skip_blanks(in);
+    const size_t n = strlen(sign);
+    if (strncmp(in->at, sign, n) != 0)
+        return false;
+    in->at += n;
+    return true;
+}
+
+bool
+ar_reader_take_word(struct ar_reader *in, const char *name)
+{
+    const struct ar_word word = ar_reader_word(in);
+    if (word.length != strlen(name) || memcmp(word.at, name, word.length) != 0)
+        return false;
+    in->at += word.length;
+    return true;
+}
+
+void
+ar_reader_expect(struct ar_reader *in, const char *sign)
+{
+    if (!ar_reader_take(in, sign)) {
+        ar_reader_refuse(in, in->at, "something else is expected here", NULL);
+        if (in->error == AR_ERR_SYNTAX)
+            ar_text_add(in->why, ": '%s'", sign);
+    }
+}
+
+int
+ar_reader_expect_word(struct ar_reader *in, const char *const *words)
+{
+    const struct ar_word word = ar_reader_word(in);
+    const int i = word.length ? ar_word_among(word, words) : -1;
+    if (i < 0)
+        refuse_word(in, word, words);
+    in->at += word.length;
+    return i;
+}
+
+/* --- numbers --- */
+
+/* A number or a variable. */
+static long
+read_term(struct ar_reader *in)
+{
+    const struct ar_word word = ar_reader_word(in);
+    int value;
+    in->at += word.length;
+    if (ar_word_int(word, 0, 1000000000, &value))
+        return value;
+    if (word.length == 1 && *word.at == 'p')
+        return in->w->nranks;
+    if (word.length == 1 && *word.at == 'r' && in->r >= 0)
+        return in->r;
+    if (word.length == 1 && *word.at == 'k' && in->k >= 0)
+        return in->k;
+    ar_reader_refuse(in, word.at, "a number is expected here",
+                     "digits, p for the number of ranks, r for the rank, k behind 'for k in'");
+    return 0;
+}
+
+/* Terms from left to right; values stay far from the ends of a long. */
+long
+ar_reader_expression(struct ar_reader *in)
+{
+    const bool is_negative = ar_reader_take(in, "-");
+    long value = is_negative ? -read_term(in) : read_term(in);
+    for (int terms = 0; !in->error; terms++) {
+        const char *const sign = in->at;
+        if (terms > 1000)
+            ar_reader_refuse(in, sign, "too long an expression", NULL);
+        if (ar_reader_take(in, "+"))
+            value += read_term(in);
+        else if (ar_reader_take(in, "-"))
+            value -= read_term(in);
+        else if (ar_reader_take(in, "^"))
+            value ^= read_term(in);
+        else
+            break;
+    }
+    return value;
+}
+
+int
+ar_reader_wrap(long value, int n)
+{
+    const long rest = value % n;
+    return (int)(rest < 0 ? rest + n : rest);
+}

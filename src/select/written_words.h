@@ -1,0 +1,58 @@
+/* Between the files that read a written schedule: a text with a place in it, its words and
+ * numbers.  Pure. */
+#ifndef AR_WRITTEN_WORDS_H
+#define AR_WRITTEN_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/written.h"
+#include "select/words.h"
+
+struct ar_reader {
+    const char *text, *at, *line; /* all of it, the next character, where this line begins */
+    int number;                   /* of the line */
+    struct ar_written *w;
+    struct ar_text *why;
+    int error;
+    int r, k; /* the variables; -1: not to be used here */
+    size_t nsteps;
+    size_t *round;       /* of each rank: its first step of the round; owned */
+    unsigned char *held; /* of each rank and block; owned */
+};
+
+/* Tells a mistake at that place of this line: the first counts.  allowed: NULL where the problem
+ * says it. */
+void ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem,
+                      const char *allowed);
+
+void ar_reader_lack_memory(struct ar_reader *in);
+
+void ar_reader_skip_blanks(struct ar_reader *in);
+
+/* Behind the last word of a line, or its comment? */
+bool ar_reader_is_at_end(struct ar_reader *in);
+
+void ar_reader_next_line(struct ar_reader *in);
+
+/* The word here, of letters and digits; it is not taken. */
+struct ar_word ar_reader_word(struct ar_reader *in);
+
+/* Takes a sign, or a word, if it stands here. */
+bool ar_reader_take(struct ar_reader *in, const char *sign);
+bool ar_reader_take_word(struct ar_reader *in, const char *name);
+
+/* Takes it, or tells that it is missing. */
+void ar_reader_expect(struct ar_reader *in, const char *sign);
+
+/* Takes one of the words, and returns its number; -1: there is none, which is told. */
+int ar_reader_expect_word(struct ar_reader *in, const char *const *words);
+
+/* Takes an expression: of numbers and variables with +, - and ^ between them, from left to right.
+ */
+long ar_reader_expression(struct ar_reader *in);
+
+/* The value modulo n. */
+int ar_reader_wrap(long value, int n);
+
+#endif

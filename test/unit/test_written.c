@@ -1,0 +1,244 @@
+/* Schedules that are written in files: what they mean, and what is wrong with those that mean
+ * nothing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/registry.h"
+#include "schedule/checker.h"
+#include "select/written_read.h"
+#include "unit.h"
+
+#define HEAD "allreduce-schedule 1\n"
+
+static const char ring[] = HEAD "name hand-ring\nranks 5 # of them\nblocks 5\n"
+                                "for k in 0..p-2\n"
+                                "  all r: send r-k to r+1; recv_reduce r-k-1 from r-1\n"
+                                "\n"
+                                "for k in 0..p-2\n"
+                                "  all r: send r+1-k to r+1; recv r-k from r-1\n";
+
+static const char butterfly[] = HEAD
+    "ranks 6\nblocks 1\n"
+    "rank 0 2: send * to r+1 | recv * from r+1\n"
+    "rank 1: recv_reduce * from 0 | send * to 3; recv_reduce * from 3 | send * to 4; recv_reduce "
+    "* from 4 | send * to 0\n"
+    "rank 3: recv_reduce * from 2 | send * to 1; recv_reduce * from 1 | send * to 5; recv_reduce "
+    "* from 5 | send * to 2\n"
+    "rank 4: send * to 5; recv_reduce * from 5 | send * to 1; recv_reduce * from 1\n"
+    "rank 5: send * to 4; recv_reduce * from 4 | send * to 3; recv_reduce * from 3\n";
+
+/* Each rank gets the other's input into scratch, and combines there. */
+static const char scratch[] =
+    HEAD "ranks 2\nblocks 3\ntmp got = block 1..2\n"
+         "rank 0..1: send in.0 to r^1; recv_reduce 0 from r^1;"
+         " send 1..2 to r^1; recv tmp.got from r^1\n"
+         "rank 0: reduce in.1..2 with tmp.got to out.1..2\n"
+         "rank 1: reduce tmp.got with 1..2 to 1..2 | copy out.0 to out.0\n";
+
+static struct ar_written written;
+
+static void
+read_right(const char *text)
+{
+    char reason[512] = "";
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    const int error = ar_written_read(&written, text, &why);
+    if (error)
+        fail_msg("%s", reason);
+}
+
+static void
+read_wrong(const char *text, const char *expected)
+{
+    char reason[512] = "";
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    assert_int_equal(ar_written_read(&written, text, &why), AR_ERR_SYNTAX);
+    if (strncmp(reason, expected, strlen(expected)) != 0)
+        fail_msg("'%s' in place of '%s'", reason, expected);
+}
+
+static void
+emit_all(struct ar_schedule *all, size_t count)
+{
+    for (int r = 0; r < written.nranks; r++)
+        assert_int_equal(ar_written_emit(&all[r], &written, r, count), AR_OK);
+}
+
+static void
+free_all(struct ar_schedule *all)
+{
+    for (int r = 0; r < written.nranks; r++)
+        ar_schedule_fini(&all[r]);
+}
+
+static void
+assert_proved(size_t count)
+{
+    struct ar_schedule all[8];
+    struct ar_verdict verdict;
+    emit_all(all, count);
+    if (ar_check_both(&verdict, all, written.nranks))
+        fail_msg("%zu elements: %s", count, verdict.text);
+    free_all(all);
+}
+
+static void
+right_ones_are_proved_for_every_count(void **state)
+{
+    (void)state;
+    const char *const texts[] = {ring, butterfly, scratch};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ar_written_mismatch mismatch;
+        read_right(texts[i]);
+        assert_int_equal(ar_written_compare(&mismatch, &written), AR_OK);
+        assert_null(mismatch.send);
+        for (size_t count = 0; count < 40; count++)
+            assert_proved(count);
+        ar_written_fini(&written);
+    }
+}
+
+/* Step by step, at counts that the blocks divide. */
+static void
+a_ring_by_hand_is_the_row(void **state)
+{
+    (void)state;
+    const struct ar_algorithm *const row = ar_algorithm_find("ring", strlen("ring"));
+    read_right(ring);
+    assert_string_equal(written.name, "hand-ring");
+    for (size_t count = 5; count <= 50; count += 5)
+        for (int r = 0; r < 5; r++) {
+            struct ar_schedule by_row, by_hand;
+            assert_int_equal(ar_algorithm_emit(row, &by_row, r, 5, count, NULL), AR_OK);
+            assert_int_equal(ar_written_emit(&by_hand, &written, r, count), AR_OK);
+            assert_int_equal(by_row.nsteps, by_hand.nsteps);
+            assert_int_equal(by_row.nrounds, by_hand.nrounds);
+            for (size_t i = 0; i < by_row.nsteps; i++) {
+                const struct ar_step *const a = &by_row.steps[i], *const b = &by_hand.steps[i];
+                assert_int_equal(a->kind, b->kind);
+                assert_int_equal(a->peer, b->peer);
+                assert_int_equal(a->a.length + a->dst.length, b->a.length + b->dst.length);
+            }
+            ar_schedule_fini(&by_row);
+            ar_schedule_fini(&by_hand);
+        }
+    ar_written_fini(&written);
+}
+
+/* The counts agree at five elements, and not at six. */
+static void
+other_blocks_on_the_two_sides_are_found(void **state)
+{
+    (void)state;
+    struct ar_written_mismatch mismatch;
+    read_right(HEAD "ranks 2\nblocks 2\n"
+                    "rank 0: send 0 to 1\n"
+                    "rank 1: recv 1 from 0\n");
+    assert_int_equal(ar_written_compare(&mismatch, &written), AR_OK);
+    assert_non_null(mismatch.send);
+    assert_int_equal(mismatch.from, 0);
+    assert_int_equal(mismatch.send->line, 4);
+    assert_int_equal(mismatch.receive->line, 5);
+    ar_written_fini(&written);
+}
+
+/* The lower rank stands on the left, unless it is told otherwise. */
+static void
+the_order_can_be_told(void **state)
+{
+    (void)state;
+    read_right(HEAD "ranks 2\nblocks 1\nrank 1: recv_reduce * from 0 | recv_reduce * from 0 right\n"
+                    "rank 0: recv_reduce * from 1 | recv_reduce * from 1 left\n");
+    assert_int_equal(written.ranks[1].steps[0].order, AR_RECEIVED_FIRST);
+    assert_int_equal(written.ranks[1].steps[1].order, AR_LOCAL_FIRST);
+    assert_int_equal(written.ranks[0].steps[0].order, AR_LOCAL_FIRST);
+    assert_int_equal(written.ranks[0].steps[1].order, AR_RECEIVED_FIRST);
+    ar_written_fini(&written);
+}
+
+/* What is sent in the round in which it is received is what the rank held before. */
+static void
+bare_blocks_are_what_the_rank_holds(void **state)
+{
+    (void)state;
+    read_right(HEAD
+               "ranks 2\nblocks 2\ntmp t = block 0\n"
+               "all r: recv 0 from r+1; send 0 to r+1; copy 0 to tmp.t | send 0 to r+1; send 1 to "
+               "r+1\n");
+    const struct ar_written_step *const steps = written.ranks[0].steps;
+    assert_int_equal(steps[1].a.buffer, AR_IN);
+    assert_int_equal(steps[2].a.buffer, AR_OUT);
+    assert_int_equal(steps[3].a.buffer, AR_OUT);
+    assert_int_equal(steps[4].a.buffer, AR_IN);
+    assert_true(steps[2].ends_round && steps[4].ends_round && !steps[3].ends_round);
+    ar_written_fini(&written);
+}
+
+static void
+mistakes_are_told_with_their_place(void **state)
+{
+    (void)state;
+#define BODY HEAD "ranks 3\nblocks 4\n"
+    static const struct {
+        const char *text, *reason;
+    } cases[] = {
+        {"", "line 1, column 1: the first line is that of another form or version"},
+        {"allreduce-schedule 2\n", "line 1, column 1: the first line is that of another"},
+        {HEAD "rank 0: send 1 to 2\n",
+         "line 2, column 5: lines 'ranks N' and 'blocks N' come first"},
+        {HEAD "ranks 3\n", "line 3, column 1: lines 'ranks N' and 'blocks N' come first"},
+        {HEAD "ranks 0\n", "line 2, column 7: a number is expected here; allowed: 1 to 10000"},
+        {HEAD "ranks 99999\n", "line 2, column 7: a number is expected here"},
+        {HEAD "ranks 3\nranks 3\n", "line 3, column 7: this was told before"},
+        {HEAD "rnaks 3\n",
+         "line 2, column 1: unknown word 'rnaks' (did you mean 'ranks'?); allowed: "},
+        {BODY "  all r: send 0 to 1\n",
+         "line 4, column 1: only what belongs to a 'for' is indented"},
+        {BODY "all r: sned 0 to r+1\n",
+         "line 4, column 8: unknown word 'sned' (did you mean 'send'?); allowed: send, recv"},
+        {BODY "all r: send 0 to r\n",
+         "line 4, column 18: a rank has no messages with itself (rank 0)"},
+        {BODY "rank 2: send 0 to r+3\n",
+         "line 4, column 19: a rank has no messages with itself (rank 2)"},
+        {BODY "all r: send k to r+1\n",
+         "line 4, column 13: a number is expected here; allowed: digits"},
+        {BODY "all r: send 0 from r+1\n",
+         "line 4, column 15: something else is expected here: 'to'"},
+        {BODY "all r: send 0 to r+1 recv\n", "line 4, column 22: something else is expected here"},
+        {BODY "all r: recv in.0 from r+1\n", "line 4, column 13: the input cannot be written"},
+        {BODY "all r: recv tmp.a from r+1\n", "line 4, column 17: no such piece of scratch"},
+        {BODY "all r: copy 0 to 1..2\n", "line 4, column 13: both must be the same blocks"},
+        {BODY "all r: send 3..1 to r+1\n",
+         "line 4, column 13: the last block comes before the first"},
+        {BODY "rank 2..0: send 1 to r+1\n",
+         "line 4, column 6: the last rank comes before the first"},
+        {BODY "all r: recv 0 from r+1 | send 0..1 to r+1\n",
+         "line 4, column 31: the rank has written some of these blocks and not others"},
+        {BODY "for k in 0..2 all r: send 0 to 1\n",
+         "line 4, column 15: the steps stand on the next lines"},
+        {BODY "for k in 0..9999999\n all r: send 0 to r+1\n", "line 4, column 20: too many passes"},
+        {BODY "for k in 0..999999\n all r: send 0 to r+1\n", "line 5, column 9: too many steps"},
+        {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
+        {HEAD "ranks 10000\nblocks 100000\nall r: send 0 to r+1\n",
+         "line 4, column 4: too many blocks for so many ranks"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        read_wrong(cases[i].text, cases[i].reason);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_ones_are_proved_for_every_count),
+        cmocka_unit_test(a_ring_by_hand_is_the_row),
+        cmocka_unit_test(other_blocks_on_the_two_sides_are_found),
+        cmocka_unit_test(the_order_can_be_told),
+        cmocka_unit_test(bare_blocks_are_what_the_rank_holds),
+        cmocka_unit_test(mistakes_are_told_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
