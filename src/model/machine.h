@@ -4,7 +4,7 @@
  * rank's port and into the other's, and through the node's memory, which all messages of the node
  * share.  A message between nodes goes through their network cards, which all ranks of a node
  * share, and through the links that the shape of the network has between them.  Links carry
- * messages one after the other, as they are sent, or share themselves out among them.
+ * messages one after the other, as they are sent.
  *
  * Ranks may be more than the cores of their host, which is a node, or several nodes where these are
  * containers or virtual machines.  What a rank does itself then waits for a core, and the cores of
@@ -36,12 +36,6 @@ struct ar_travel {
     size_t eager_bytes;     /* longer messages wait for the receiver, and for the handshake */
     double handshake;       /* usually two latencies: one to ask, one to answer */
     double stream_per_byte; /* of one message, however few there are */
-};
-
-/* How messages that meet in a link get through it. */
-enum ar_sharing {
-    AR_SHARING_QUEUE, /* one after the other, as they were sent */
-    AR_SHARING_FAIR   /* each gets an equal part of the link */
 };
 
 enum ar_shape {
@@ -92,7 +86,6 @@ struct ar_machine {
     double memory_per_byte; /* of a node, for all its messages together; where nodes share a host,
                                while all of them move such messages */
     struct ar_travel network;
-    enum ar_sharing sharing; /* of all links */
     enum ar_shape shape;
     int nlevels;
     struct ar_level levels[AR_MACHINE_LEVELS];
@@ -136,8 +129,7 @@ int ar_measure_parse(double *value, enum ar_measure measure, struct ar_word word
                      struct ar_text *why);
 
 /* The text of a file that parses back to the same machine, to within the digits printed.  Machines
- * are printed that were measured: their nodes are alike, and their links are queues.  Malloced;
- * NULL without memory. */
+ * are printed that were measured: their nodes are alike.  Malloced; NULL without memory. */
 char *ar_machine_print(const struct ar_machine *machine);
 
 #endif

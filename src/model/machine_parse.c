@@ -10,7 +10,7 @@
 #include "select/words.h"
 
 enum part { RANK, NODE, LEVEL, HOST, NETWORK, SWITCH, TORUS, DRAGONFLY, PARTS };
-enum kind { TIME, RATE, SIZE, COUNT, FACTOR, SHARING, DIMS };
+enum kind { TIME, RATE, SIZE, COUNT, FACTOR, DIMS };
 
 static const char *const parts[] = {"rank",   "node",  "level",     "host", "network",
                                     "switch", "torus", "dragonfly", NULL};
@@ -54,7 +54,6 @@ static const struct value {
     {NETWORK, "overhead", TIME, false, AT(network.overhead)},
     {NETWORK, "eager", SIZE, false, AT(network.eager_bytes)},
     {NETWORK, "handshake", TIME, false, AT(network.handshake)},
-    {NETWORK, "sharing", SHARING, false, 0},
     {SWITCH, "nodes", COUNT, true, AT(levels[0].nodes)},
     {SWITCH, "latency", TIME, false, AT(levels[0].latency)},
     {SWITCH, "bandwidth", RATE, false, AT(levels[0].per_byte)},
@@ -173,7 +172,6 @@ static const char *const allowed[] = {
     [SIZE] = "bytes as digits with K, M or G, or inf",
     [COUNT] = "a whole number from 1 to 1048576",
     [FACTOR] = "a number from 0.000001 to 1000000",
-    [SHARING] = "queue or fair",
     [DIMS] = "1 to 4 numbers from 1 to 100 as in 8x8x4"};
 
 /* Tells of 10Gb/s what its writer may have meant. */
@@ -248,9 +246,6 @@ read_value(struct parser *p, const struct value *value, struct ar_word word)
         return read_measure(&p->oversubscription[level], word, none) &&
                p->oversubscription[level] >= FACTOR_LEAST &&
                p->oversubscription[level] <= FACTOR_MOST;
-    case SHARING:
-        m->sharing = ar_word_is(word, "fair") ? AR_SHARING_FAIR : AR_SHARING_QUEUE;
-        return m->sharing == AR_SHARING_FAIR || ar_word_is(word, "queue");
     default:
         m->ndims = ar_word_dims(word, DIM_MAX, m->dims, AR_MACHINE_DIMS);
         return m->ndims > 0;

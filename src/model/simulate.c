@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/share.h"
 #include "schedule/grow.h"
 
 const char *const ar_part_names[AR_PARTS] = {"latency", "overhead", "wire", "waiting", "reduction"};
@@ -14,7 +13,6 @@ const char *const ar_part_names[AR_PARTS] = {"latency", "overhead", "wire", "wai
 struct flight {
     bool is_sent, is_awaited; /* its send is posted; its receive is */
     bool has_arrived;
-    uint16_t links;            /* that it has not left, where they are shared */
     uint32_t segment, message; /* which it is */
     struct ar_moment stamp;    /* of the posting of the send, then of the arrival */
 };
@@ -31,14 +29,13 @@ struct instance {
 enum event_kind {
     EVENT_LEAVE, /* a flight leaves */
     EVENT_ROUND, /* all messages of an instance's round are complete */
-    EVENT_LOOK,  /* a rank looks at what is complete */
-    EVENT_LINK   /* a message is through a shared link */
+    EVENT_LOOK   /* a rank looks at what is complete */
 };
 
 struct event {
     double at;
     size_t turn;      /* of two at once the earlier made comes first */
-    uint32_t subject; /* flight, instance, rank or link */
+    uint32_t subject; /* flight, instance or rank */
     enum event_kind kind;
 };
 
@@ -49,7 +46,6 @@ struct simulator {
     size_t most_messages; /* of a segment */
     struct flight *flights;
     struct instance *instances; /* window of each rank */
-    struct ar_share share;      /* of links that are shared */
     struct ar_moment *idle;     /* from when on each rank is */
     int ncores;                 /* of a host; 0: each rank has one of its own */
     double *cores;              /* from when on each is idle: those of host after host */
@@ -58,7 +54,7 @@ struct simulator {
     size_t nevents, heap_room, turns;
     size_t left; /* instances that have not ended */
     struct ar_moment *ended;
-    bool failed; /* no memory for an event, or for a message in a link */
+    bool failed; /* no memory for an event */
 };
 
 /* --- moments --- */
@@ -215,91 +211,24 @@ arrive(struct simulator *s, struct flight *f, const struct ar_way *way, double t
 /* Sends the message through its links, each after what came to it before.  Links do not wait for
  * each other: what is held up in one lets others pass, as flows that share a link do. */
 static void
-queue(struct simulator *s, struct flight *f, const struct ar_way *way, double bytes)
+leave(struct simulator *s, struct flight *f)
 {
-    const double start = f->stamp.at;
-    double through = start + bytes * way->stream, gone = through;
-    for (int i = 0; i < way->n; i++) {
-        struct ar_link *const link = &s->run->network->links[way->links[i].link];
-        const double alone = bytes * way->links[i].per_byte;
+    const struct ar_program_message *const m = message_of(s, f);
+    const double start = f->stamp.at, bytes = bytes_of(s, m);
+    struct ar_way way;
+    ar_network_way(s->run->network, &way, m->from, m->to, ar_sample_rank(s->sample, m->to));
+    double through = start + bytes * way.stream, gone = through;
+    for (int i = 0; i < way.n; i++) {
+        struct ar_link *const link = &s->run->network->links[way.links[i].link];
+        const double alone = bytes * way.links[i].per_byte;
         link->free_at = (link->free_at > start ? link->free_at : start) + alone;
         link->busy += alone;
         through = link->free_at > through ? link->free_at : through;
         if (i == 0)
             gone = through;
     }
-    free_sender(s, f, way, gone);
-    arrive(s, f, way, through);
-}
-
-/* --- links that are shared --- */
-
-static void
-watch(struct simulator *s, size_t link)
-{
-    const double due = s->share.links[link].due;
-    if (due < INFINITY)
-        push(s, EVENT_LINK, due, link);
-}
-
-/* The message enters all its links at once. */
-static void
-share(struct simulator *s, struct flight *f, const struct ar_way *way, double bytes)
-{
-    f->links = (uint16_t)way->n;
-    for (int i = 0; i < way->n; i++) {
-        const size_t link = way->links[i].link;
-        const double alone = bytes * way->links[i].per_byte;
-        s->run->network->links[link].busy += alone;
-        s->failed |=
-            ar_share_enter(&s->share, link, f->stamp.at, alone, (size_t)(f - s->flights)) != AR_OK;
-        watch(s, link);
-    }
-    if (way->n == 0) {
-        free_sender(s, f, way, f->stamp.at + bytes * way->stream);
-        arrive(s, f, way, f->stamp.at + bytes * way->stream);
-    }
-}
-
-static void
-find_way(const struct simulator *s, struct ar_way *way, const struct ar_program_message *m)
-{
-    ar_network_way(s->run->network, way, m->from, m->to, ar_sample_rank(s->sample, m->to));
-}
-
-/* Messages that are through the link by now leave it. */
-static void
-end_in_link(struct simulator *s, size_t link, double now)
-{
-    size_t number;
-    if (s->share.links[link].due != now) /* others came, or went, since this was foreseen */
-        return;
-    while (ar_share_leave(&s->share, link, now, &number)) {
-        struct flight *const f = &s->flights[number];
-        const struct ar_program_message *const m = message_of(s, f);
-        struct ar_way way;
-        find_way(s, &way, m);
-        const double alone = f->stamp.at + bytes_of(s, m) * way.stream;
-        const double through = alone > now ? alone : now;
-        f->links--;
-        if (link == way.links[0].link)
-            free_sender(s, f, &way, through);
-        if (f->links == 0)
-            arrive(s, f, &way, through);
-    }
-    watch(s, link);
-}
-
-static void
-leave(struct simulator *s, struct flight *f)
-{
-    const struct ar_program_message *const m = message_of(s, f);
-    struct ar_way way;
-    find_way(s, &way, m);
-    if (s->run->network->machine->sharing == AR_SHARING_FAIR)
-        share(s, f, &way, bytes_of(s, m));
-    else
-        queue(s, f, &way, bytes_of(s, m));
+    free_sender(s, f, &way, gone);
+    arrive(s, f, &way, through);
 }
 
 /* --- rounds --- */
@@ -452,8 +381,6 @@ run_events(struct simulator *s)
         const struct event event = pop(s);
         if (event.kind == EVENT_LEAVE)
             leave(s, &s->flights[event.subject]);
-        else if (event.kind == EVENT_LINK)
-            end_in_link(s, event.subject, event.at);
         else if (event.kind == EVENT_LOOK)
             look(s, event.subject);
         else
@@ -483,11 +410,8 @@ ar_simulate(const struct ar_simulation *run, struct ar_moment *ended)
     memset(ended, 0, run->nsegments * sizeof *ended);
     ar_network_reset(run->network);
     int error = s.flights && s.instances && s.idle && s.looks && s.cores ? AR_OK : AR_ERR_MEMORY;
-    if (!error && run->network->machine->sharing == AR_SHARING_FAIR)
-        error = ar_share_init(&s.share, ar_network_links(run->network));
     if (!error)
         error = run_events(&s);
-    ar_share_fini(&s.share);
     free(s.flights);
     free(s.instances);
     free(s.idle);

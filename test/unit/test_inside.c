@@ -123,8 +123,6 @@ rounds_take_what_the_levels_of_their_messages_say(void **state)
     assert_true(time_of(&machine, "butterfly", 2, N) == near);
     assert_true(time_of(&machine, "butterfly", 4, N) == near + sockets);
     assert_true(time_of(&machine, "butterfly", 8, N) == near + sockets + nodes);
-    machine.sharing = AR_SHARING_FAIR;
-    assert_true(time_of(&machine, "butterfly", 8, N) == near + sockets + nodes);
     /* To ask and to answer takes a latency of the level each. */
     machine.node.eager_bytes = N - 1;
     assert_true(time_of(&machine, "butterfly", 8, N) ==
@@ -150,17 +148,13 @@ messages_share_the_link_into_a_domain(void **state)
     (void)state;
     const double before = time_of(&machine, "butterfly", 8, N);
     const double earlier = time_of(&machine, "butterfly", 4, N);
-    for (int sharing = AR_SHARING_QUEUE; sharing <= AR_SHARING_FAIR; sharing++) {
-        machine.sharing = (enum ar_sharing)sharing;
-        machine.domains[1].link_per_byte = 3; /* into each socket four messages in the last round */
-        assert_true(time_of(&machine, "butterfly", 8, N) ==
-                    before + 4 * N * 3 - N * (B + NODE_SLOWER));
-        machine.domains[1].link_per_byte = 0;
-        machine.domains[0].link_per_byte = 3; /* into each cache two */
-        assert_true(time_of(&machine, "butterfly", 4, N) ==
-                    earlier + 2 * N * 3 - N * (B + SOCKET_SLOWER));
-        machine.domains[0].link_per_byte = 0;
-    }
+    machine.domains[1].link_per_byte = 3; /* into each socket four messages in the last round */
+    assert_true(time_of(&machine, "butterfly", 8, N) == before + 4 * N * 3 - N * (B + NODE_SLOWER));
+    machine.domains[1].link_per_byte = 0;
+    machine.domains[0].link_per_byte = 3; /* into each cache two */
+    assert_true(time_of(&machine, "butterfly", 4, N) ==
+                earlier + 2 * N * 3 - N * (B + SOCKET_SLOWER));
+    machine.domains[0].link_per_byte = 0;
     const struct ar_prediction free = predict(&machine, "butterfly", 8, N, STEPS);
     assert_string_equal(free.link, "port of rank 0, out");
     machine.domains[1].link_per_byte = 30;
@@ -229,25 +223,33 @@ some_ranks_stand_for_all_that_have_as_far_to_others(void **state)
     assert_true(left_out > 50);
 }
 
-/* Exact where each round's messages are of one level, and proceed at once in the links. */
+static void
+expect_same_by_rounds(const struct ar_machine *machine, const char *name, int nranks)
+{
+    const struct ar_prediction all = predict(machine, name, nranks, 3200, STEPS);
+    const struct ar_prediction step = predict(machine, name, nranks, 3200, 1);
+    assert_int_equal(step.quality, AR_QUALITY_APPROXIMATE);
+    assert_int_equal(step.nsampled, 0);
+    if (fabs(step.end.at - all.end.at) > 1e-9 * all.end.at)
+        fail_msg("%s, %d ranks: %g, not %g", name, nranks, step.end.at, all.end.at);
+}
+
+/* Exact where each round's messages are of one level, and no rank is ahead of another: those that
+ * share a link are so only behind the last round. */
 static void
 ranks_that_keep_step_need_no_simulation(void **state)
 {
-    static const char *const names[] = {"rhd", "butterfly"};
     struct ar_machine machine = with_levels();
     (void)state;
-    machine.sharing = AR_SHARING_FAIR;
-    machine.domains[0].link_per_byte = 3;
+    for (int p = 2; p <= RANKS; p *= 2) {
+        expect_same_by_rounds(&machine, "rhd", p);
+        expect_same_by_rounds(&machine, "butterfly", p);
+    }
     machine.domains[1].link_per_byte = 3;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        for (int p = 8; p <= 32; p *= 2) {
-            const struct ar_prediction all = predict(&machine, names[i], p, 3200, STEPS);
-            const struct ar_prediction step = predict(&machine, names[i], p, 3200, 1);
-            assert_int_equal(step.quality, AR_QUALITY_APPROXIMATE);
-            assert_int_equal(step.nsampled, 0);
-            if (fabs(step.end.at - all.end.at) > 1e-9 * all.end.at)
-                fail_msg("%s, %d ranks: %g, not %g", names[i], p, step.end.at, all.end.at);
-        }
+    expect_same_by_rounds(&machine, "butterfly", RANKS);
+    machine.domains[1].link_per_byte = 0;
+    machine.domains[0].link_per_byte = 3;
+    expect_same_by_rounds(&machine, "butterfly", RANKS / 2);
 }
 
 static void

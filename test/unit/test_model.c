@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/share.h"
 #include "predicted.h"
 #include "schedule/cost.h"
 #include "select/names.h"
@@ -235,7 +234,7 @@ one_message_alone_has_its_own_bandwidth(void **state)
     assert_true(time_of(&machine, "star", 5, 1000) == 2 * (A + 1000 * B));
 }
 
-/* --- links that are shared out --- */
+/* --- segments --- */
 
 static double
 time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice, int nranks,
@@ -248,62 +247,6 @@ time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice,
     return prediction.end.at;
 }
 
-/* Whoever enters takes from those who are there, and gives back when it leaves. */
-static void
-each_message_in_a_link_gets_an_equal_part(void **state)
-{
-    struct ar_share share;
-    size_t message;
-    (void)state;
-    assert_int_equal(ar_share_init(&share, 2), AR_OK);
-    assert_true(share.links[1].due == INFINITY);
-    assert_int_equal(ar_share_enter(&share, 1, 0, 10, 7), AR_OK);
-    assert_true(share.links[1].due == 10);
-    assert_int_equal(ar_share_enter(&share, 1, 4, 2, 8), AR_OK); /* from 4 to 8 there are two */
-    assert_true(share.links[1].due == 8 && share.links[0].due == INFINITY);
-    assert_false(ar_share_leave(&share, 1, 7, &message));
-    assert_true(ar_share_leave(&share, 1, 8, &message));
-    assert_int_equal(message, 8);
-    assert_true(share.links[1].due == 12);
-    assert_true(ar_share_leave(&share, 1, 12, &message));
-    assert_int_equal(message, 7);
-    assert_false(ar_share_leave(&share, 1, 100, &message));
-    ar_share_fini(&share);
-}
-
-/* Two segments that share a link arrive together, and nothing is combined while they travel. */
-static void
-segments_that_share_links_overlap_less(void **state)
-{
-    struct ar_machine machine = ar_machine_flat(A, B, C);
-    struct ar_choice choice = ar_choice_default(ar_algorithm_find("butterfly", 9));
-    int node_of[2] = {0, 1};
-    (void)state;
-    choice.params.node_of = node_of;
-    choice.params.segment_bytes = 8000;
-    choice.params.window = 2;
-    assert_true(time_of_choice(&machine, &choice, 2, 16000) == A + 16000 * B + 8000 * C);
-    machine.sharing = AR_SHARING_FAIR;
-    assert_true(time_of_choice(&machine, &choice, 2, 16000) == A + 16000 * B + 16000 * C);
-}
-
-/* Where all messages of a link begin together, the last of them ends at the same time. */
-static void
-links_that_are_shared_carry_as_much(void **state)
-{
-    struct ar_machine machine = ar_machine_flat(A, B, 0);
-    (void)state;
-    machine.node =
-        (struct ar_travel){.latency = 0, .overhead = 0, .per_byte = 0, .eager_bytes = SIZE_MAX};
-    for (machine.ranks_per_node = 1; machine.ranks_per_node <= 4; machine.ranks_per_node *= 2) {
-        machine.sharing = AR_SHARING_QUEUE;
-        const double queue = time_of(&machine, "butterfly", 2 * machine.ranks_per_node, 16000);
-        machine.sharing = AR_SHARING_FAIR;
-        const double fair = time_of(&machine, "butterfly", 2 * machine.ranks_per_node, 16000);
-        assert_true(fabs(fair - queue) < 1e-3);
-    }
-}
-
 /* Compared with what SimGrid's SMPI simulated of the library itself (doc/scale.md, multicore), in
  * microseconds.  If messages were served in the order in which they come, segments would keep step,
  * and none would be combined while others travel: 30 % longer. */
@@ -314,9 +257,9 @@ earlier_segments_get_ahead(void **state)
         const char *text;
         int nranks;
         double us;
-    } simulated[] = {{"two_level(inter=ring,segment=1M,window=4)", 48, 2346},
-                     {"two_level(inter=rhd,segment=1M,window=4)", 64, 2650},
-                     {"torus2d(segment=1M,window=4)", 64, 2680}};
+    } simulated[] = {{"two_level(inter=rhd,segment=1M,window=4)", 64, 2650},
+                     {"torus2d(segment=1M,window=4)", 64, 2680},
+                     {"torus2d(segment=1M,window=4)", 96, 2918}};
     struct ar_machine machine = ar_machine_flat(1000, 0.08, 0.1);
     (void)state;
     machine.ranks_per_node = 16;
@@ -324,7 +267,6 @@ earlier_segments_get_ahead(void **state)
         .latency = 200, .overhead = 300, .per_byte = 0.0001, .stream_per_byte = 0.05};
     machine.network.overhead = 300;
     machine.network.eager_bytes = 0;
-    machine.sharing = AR_SHARING_FAIR;
     for (size_t i = 0; i < sizeof simulated / sizeof simulated[0]; i++) {
         const double us =
             time_of(&machine, simulated[i].text, simulated[i].nranks, (size_t)16 << 20) / 1e3;
@@ -755,7 +697,7 @@ a_machine_is_what_its_file_says(void **state)
     assert_true(m.reduce_per_byte == 0.1 && m.copy_per_byte == 0.05);
     assert_true(m.network.latency == 1500 && m.network.per_byte == 0.08);
     assert_true(m.network.eager_bytes == 65536 && m.node.eager_bytes == SIZE_MAX);
-    assert_true(m.network.handshake == 3000 && m.sharing == AR_SHARING_QUEUE);
+    assert_true(m.network.handshake == 3000);
     assert_int_equal(m.nlevels, 2);
     assert_true(fabs(m.levels[0].per_byte - 0.08 * 2 / 32) < 1e-12);
     assert_true(m.levels[0].latency == 100 && m.levels[1].per_byte == 0.001);
@@ -825,7 +767,7 @@ static const char *const machines[] = {
     "30GB/s eager 8K\nnetwork latency 40us bandwidth 1Gbit/s overhead 3us eager 64K\n"
     "switch nodes 8 latency 10ns bandwidth 3GB/s\n",
     "node ranks 4 latency 100ns bandwidth 5GB/s stream 4GB/s eager 8K handshake 150ns\n"
-    "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns sharing fair\n",
+    "network latency 1us bandwidth 10GB/s stream 2GB/s eager 0 handshake 0ns\n",
     "node ranks 4 cores 2 latency 100ns bandwidth 5GB/s\nnetwork latency 1us bandwidth 10GB/s\n",
     "host nodes 4 cores 2 bandwidth 2GB/s\nnetwork latency 1us bandwidth 10GB/s\n",
     "network latency 1us bandwidth 10GB/s\ntorus dims 4x5x6 latency 50ns bandwidth 2GB/s\n",
@@ -872,16 +814,45 @@ next_random(unsigned *seed, unsigned below)
 static void
 spoil(char *text, size_t room, unsigned *seed)
 {
-    static const char *const words[] = {
-        "0",          "1",     "-1",        "1e308",       "9999999999999999999999",
-        "0.0000001",  "1GB/s", "0GB/s",     "1us",         "0ns",
-        "inf",        "nan",   "4x4",       "1x1x1x1x1x1", "65536x65536",
-        "2147483647", "rank",  "node",      "network",     "switch",
-        "torus",      "dims",  "dragonfly", "routers",     "ranks",
-        "latency",    "eager", "sharing",   "fair",        "oversubscription",
-        "title",      "#",     "\n",        " ",           "",
-        "level",      "serve", "cores",     "ahead",       "host",
-        "nodes"};
+    static const char *const words[] = {"0",
+                                        "1",
+                                        "-1",
+                                        "1e308",
+                                        "9999999999999999999999",
+                                        "0.0000001",
+                                        "1GB/s",
+                                        "0GB/s",
+                                        "1us",
+                                        "0ns",
+                                        "inf",
+                                        "nan",
+                                        "4x4",
+                                        "1x1x1x1x1x1",
+                                        "65536x65536",
+                                        "2147483647",
+                                        "rank",
+                                        "node",
+                                        "network",
+                                        "switch",
+                                        "torus",
+                                        "dims",
+                                        "dragonfly",
+                                        "routers",
+                                        "ranks",
+                                        "latency",
+                                        "eager",
+                                        "oversubscription",
+                                        "title",
+                                        "#",
+                                        "\n",
+                                        " ",
+                                        "",
+                                        "level",
+                                        "serve",
+                                        "cores",
+                                        "ahead",
+                                        "host",
+                                        "nodes"};
     char after[1024], spoiled[1100] = "";
     const size_t length = strlen(text);
     const size_t at = next_random(seed, (unsigned)length + 1);
@@ -967,8 +938,6 @@ a_bad_machine_is_refused_where_it_is_bad(void **state)
         {"rank copy 1gbit/s\n", "1:11: copy cannot be '1gbit/s'; allowed"},
         {"rank copy 1b/s\n", "1:11: copy cannot be '1b/s', which may mean"},
         {"network latency 1US bandwidth 1GB/s\n", "1:17: latency cannot be '1US'"},
-        {"network latency 1us bandwidth 1GB/s sharing some\n",
-         "1:45: sharing cannot be 'some'; allowed: queue or fair"},
         {"network latency 1us bandwidth 0GB/s\n", "1:31: bandwidth cannot be '0GB/s'"},
         {"# x\n network latency fast bandwidth 1GB/s\n", "2:18: latency cannot be 'fast'"},
         {"network latency\n", "1:16: latency cannot be ''"},
@@ -1075,9 +1044,6 @@ main(void)
         cmocka_unit_test(overheads_are_the_ranks_own_time),
         cmocka_unit_test(long_messages_wait_for_the_receiver),
         cmocka_unit_test(one_message_alone_has_its_own_bandwidth),
-        cmocka_unit_test(each_message_in_a_link_gets_an_equal_part),
-        cmocka_unit_test(segments_that_share_links_overlap_less),
-        cmocka_unit_test(links_that_are_shared_carry_as_much),
         cmocka_unit_test(earlier_segments_get_ahead),
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
