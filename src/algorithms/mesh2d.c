@@ -4,18 +4,11 @@
  *
  * Rows and columns are lines, without a link between their ends.  Every message goes to a
  * neighbour on the mesh.  A row is a node where the node map makes a grid.  Grid and ranks left
- * over: cart.h.  What moves along a line (parameter flow)
- *   blocks  one for each rank of the line: it is built from both ends towards its owner,
- *           and goes back to both.  All four links of a rank work
- *   whole   the half itself, without reduce-scatter: it grows from one end of the line to the
- *           other, and the result walks back.  The halves grow towards opposite corners
+ * over: cart.h.  Along a line a block moves for each of its ranks: it is built from both ends
+ * towards its owner, and goes back to both.  All four links of a rank work.
  *
  * Rounds 4 (max(X, Y) - 1); each rank sends n(XY-1)/(XY) elements to reduce and, as
  * blocks leave their owner to both sides, up to n(X+1)(Y+1)/(XY) to gather; no scratch.
- * Whole: rounds 2 (X + Y - 2), with messages of n/2; a rank sends up to 5n/2 elements.  A history
- * of allreduce has this form and counts 2 (X + Y - 2)(a + S/B + S C), as if both halves went
- * through one port in every round, and were combined in every one.  On the way back nothing is
- * combined, and few ranks have both halves at the same time.
  * Ranks left over fold first and unfold last: 2 rounds where there is at most one per place, and n
  * elements sent more, for the ranks concerned.
  * Needs a commutative op; any p >= 1 and any n >= 0.
@@ -74,7 +67,7 @@ struct half {
 };
 
 static void
-in_blocks(struct ar_schedule *s, struct half halves[2], int rounds)
+move_blocks(struct ar_schedule *s, struct half halves[2], int rounds)
 {
     for (int phase = 0; phase < 2; phase++)
         for (int k = 0; k < rounds; k++) {
@@ -91,56 +84,6 @@ in_blocks(struct ar_schedule *s, struct half halves[2], int rounds)
         }
 }
 
-/* Round k of a half that moves whole: it grows along the first line towards member 0, and then
- * along the second through those; the result goes back the same ways. */
-static void
-whole_round(struct ar_schedule *s, struct half *half, int k)
-{
-    const struct ar_span span = half->spans[0];
-    const int up = half->lines[0].size - 1, across = half->lines[1].size - 1;
-    const bool is_first = k < up || k >= up + 2 * across; /* of the lines */
-    const struct ar_loop line = half->lines[is_first ? 0 : 1];
-    const int step = is_first ? (k < up ? k : k - 2 * across) : k - up;
-    const int last = line.size - 1;
-
-    if (!is_first && half->lines[0].me > 0)
-        return;
-    if (step < last) { /* from member last - step to the one before it */
-        if (line.me == last - step)
-            ar_send(s, line.left, ar_region_in(half->have, span));
-        if (line.me == last - step - 1) {
-            ar_recv_combine(s, line.right, span, half->have, AR_LOCAL_FIRST);
-            half->have = AR_OUT;
-        }
-    } else { /* from member step - last to the one behind it */
-        if (line.me == step - last)
-            ar_send(s, line.right, ar_out(span));
-        if (line.me == step - last + 1)
-            ar_recv(s, line.left, ar_out(span));
-    }
-}
-
-/* From the other end. */
-static struct ar_loop
-reversed(struct ar_loop line)
-{
-    return (struct ar_loop){line.size, line.size - 1 - line.me, line.right, line.left};
-}
-
-/* The halves grow towards opposite corners, so that no rank has most to do for both. */
-static void
-whole(struct ar_schedule *s, struct half halves[2])
-{
-    const int rounds = 2 * (halves[0].lines[0].size - 1 + halves[0].lines[1].size - 1);
-    for (int i = 0; i < 2; i++)
-        halves[1].lines[i] = reversed(halves[1].lines[i]);
-    for (int k = 0; k < rounds; k++) {
-        for (int i = 0; i < 2; i++)
-            whole_round(s, &halves[i], k);
-        ar_end_round(s);
-    }
-}
-
 static struct half
 half_make(struct ar_span all, struct ar_loop first, struct ar_loop second, enum ar_buffer have)
 {
@@ -148,17 +91,14 @@ half_make(struct ar_span all, struct ar_loop first, struct ar_loop second, enum 
 }
 
 static void
-on_cart(struct ar_schedule *s, const struct ar_cart *cart, enum ar_flow flow, enum ar_buffer have)
+on_cart(struct ar_schedule *s, const struct ar_cart *cart, enum ar_buffer have)
 {
     const struct ar_span all = ar_whole(s->count);
     const struct ar_loop row = ar_cart_loop(cart, 0), column = ar_cart_loop(cart, 1);
     struct half halves[] = {half_make(ar_subspan(all, 2, 0), row, column, have),
                             half_make(ar_subspan(all, 2, 1), column, row, have)};
 
-    if (flow == AR_FLOW_WHOLE)
-        whole(s, halves);
-    else
-        in_blocks(s, halves, (row.size > column.size ? row.size : column.size) - 1);
+    move_blocks(s, halves, (row.size > column.size ? row.size : column.size) - 1);
 }
 
 int
@@ -169,7 +109,7 @@ ar_mesh2d(struct ar_schedule *s, int rank, int nranks, size_t count, const struc
 
     const enum ar_buffer have = ar_cart_fold(s, &cart);
     if (rank == cart.first)
-        on_cart(s, &cart, params->flow, have);
+        on_cart(s, &cart, have);
     ar_cart_unfold(s, &cart);
     return ar_schedule_finish(s);
 }

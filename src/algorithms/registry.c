@@ -13,7 +13,6 @@ const char *const ar_exchange_names[] = {"whole", "halves", NULL};
 const char *const ar_distance_names[] = {"doubling", "halving", NULL};
 const char *const ar_unpaired_names[] = {"fold", "copy", NULL};
 const char *const ar_intra_names[] = {"binomial", "flat", NULL};
-const char *const ar_flow_names[] = {"blocks", "whole", NULL};
 const char *const ar_ring_order_names[] = {"rank", "node", NULL};
 const char *const ar_copy_names[] = {"auto", "slots", "in_place", NULL};
 
@@ -467,22 +466,20 @@ static const struct ar_algorithm rows[] = {
         .aliases = "",
         .emit = ar_mesh2d,
         .stand_in = "butterfly",
-        .takes = AR_TAKES_DIMS | AR_TAKES_FLOW,
+        .takes = AR_TAKES_DIMS,
         .dims_most = 2,
-        .defaults = {.flow = AR_FLOW_BLOCKS, .window = 1},
+        .defaults = {.window = 1},
         .title = "rows and columns at once on halves, without links between their ends",
         .card = {[AR_CARD_ROUNDS] = "c + h + l",
                  [AR_CARD_SENT] = "at most (e + h)n",
                  [AR_CARD_REDUCED] = "at most (g + h)n",
                  [AR_CARD_SCRATCH] = "at most max([q < p], s)n",
                  [AR_CARD_TIME] = "about (c + 2h)a + (v + 2h)n/B + (w + h)nC"},
-        .where = "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y "
-                 "= min(Y-1, 2), k = (([x = 1] + [x = 2] (X+1))(Y+1) + ([y = 1] + [y = 2] "
-                 "(Y+1))(X+1))/(2q), c = 4(max(X, Y)-1)[blocks] + 2(X+Y-2)[whole], e = ((q-1)/q + "
-                 "k)[blocks] + (max(x, y) + ([0 < xy] + [x = 1][y = 1])/2)[whole], g = k[blocks] "
-                 "+ max(x + [0 < y], y + [0 < x])/2 [whole], s = (x/X + y/Y)/2 [blocks] + "
-                 "min(x+y, 2)/2 [whole], z = X+Y-2 + 9/10 [2 < q], v = 6/5 e[blocks] + z[whole], "
-                 "w = 6/5 g[blocks] + z/2 [whole]",
+        .where =
+            "q = XY, u = ceil(p/q), h = ceil(log2 u), l = floor(log2 u), x = min(X-1, 2), y "
+            "= min(Y-1, 2), g = (([x = 1] + [x = 2] (X+1))(Y+1) + ([y = 1] + [y = 2] "
+            "(Y+1))(X+1))/(2q), c = 4(max(X, Y)-1), e = (q-1)/q + g, s = (x/X + y/Y)/2, v = 6/5 "
+            "e, w = 6/5 g",
         .needs = "a commutative op",
         .source = "Ying et al. 2018",
     },

@@ -28,7 +28,6 @@ enum ar_reduce_scatter {
 };
 enum ar_exchange { AR_EXCHANGE_WHOLE, AR_EXCHANGE_HALVES };
 enum ar_intra { AR_INTRA_BINOMIAL, AR_INTRA_FLAT };
-enum ar_flow { AR_FLOW_BLOCKS, AR_FLOW_WHOLE };
 enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
@@ -54,8 +53,7 @@ struct ar_params {
     enum ar_exchange exchange;
     enum ar_distance distance;
     enum ar_unpaired unpaired;
-    enum ar_intra intra; /* inside nodes */
-    enum ar_flow flow;
+    enum ar_intra intra;              /* inside nodes */
     enum ar_ring_order order;         /* in which a ring visits the ranks */
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
@@ -95,11 +93,10 @@ enum ar_param_bit {
     AR_TAKES_DISTANCE = 2048,
     AR_TAKES_UNPAIRED = 4096,
     AR_TAKES_INTRA = 8192,
-    AR_TAKES_FLOW = 16384,
-    AR_TAKES_ORDER = 32768,
-    AR_TAKES_LEVELS = 65536,
-    AR_TAKES_COPY = 131072,
-    AR_TAKES_END = 262144 /* past the last */
+    AR_TAKES_ORDER = 16384,
+    AR_TAKES_LEVELS = 32768,
+    AR_TAKES_COPY = 65536,
+    AR_TAKES_END = 131072 /* past the last */
 };
 
 /* What does not change the bits of a result.  Each level includes those before it. */
@@ -299,7 +296,6 @@ extern const char *const ar_exchange_names[];
 extern const char *const ar_distance_names[];
 extern const char *const ar_unpaired_names[];
 extern const char *const ar_intra_names[];
-extern const char *const ar_flow_names[];
 extern const char *const ar_ring_order_names[];
 extern const char *const ar_copy_names[];
 

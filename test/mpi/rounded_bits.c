@@ -184,7 +184,6 @@ static const char *const parameters[] = {
     "distance=halving",
     "unpaired=copy",
     "intra=flat",
-    "flow=whole",
     "order=node",
     "inter=ring",
     "inter=star,lanes=one",

@@ -86,7 +86,6 @@ values_of(const struct ar_algorithm *row, enum ar_param_bit parameter)
     case AR_TAKES_DISTANCE:
     case AR_TAKES_UNPAIRED:
     case AR_TAKES_INTRA:
-    case AR_TAKES_FLOW:
     case AR_TAKES_ORDER:
         return 2;
     case AR_TAKES_WHOLE: /* none, what is short of what ranks hold, all */
@@ -169,9 +168,6 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
         break;
     case AR_TAKES_INTRA:
         params->intra = (enum ar_intra)i;
-        break;
-    case AR_TAKES_FLOW:
-        params->flow = (enum ar_flow)i;
         break;
     case AR_TAKES_ORDER:
         params->order = (enum ar_ring_order)i;

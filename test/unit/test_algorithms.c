@@ -493,7 +493,6 @@ classics_send_as_they_are_told(void **state)
     assert_sends("butterfly(unpaired=copy)", 7, 4, "5 6 5 0 ");
     assert_sends("butterfly(unpaired=copy)", 7, 0, "1 2 4 3 ");
     assert_sends("reduce_bcast(broadcast=scatter_doubling)", 4, 0, "2 1 1 2 ");
-    assert_sends("mesh2d(dims=2x2,flow=whole)", 4, 3, "2 2 1 ");
 }
 
 /* --- ops that need the whole vector --- */
