@@ -176,56 +176,6 @@ predict(struct ar_prediction *prediction, const struct scene *scene, const struc
 
 /* --- one that shares memory --- */
 
-/* Which way auto would go: what it tries may differ from what the model says. */
-static void
-print_auto_way(const struct scene *scene)
-{
-    const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
-    const bool is_long = scene->bytes >= tuning.in_place_bytes;
-    char size[AR_SIZE_TEXT];
-    printf("  auto         %s: it is %s %s bytes\n",
-           is_long ? "tries both ways, if possible" : "through slots",
-           is_long ? "at least" : "less than",
-           ar_size_print(tuning.in_place_bytes, size, sizeof size));
-}
-
-/* p is for the way through slots.  Prints what the model says of the way in place, which auto may
- * try. */
-static int
-explain_other_way(const struct scene *scene, const struct ar_question *question,
-                  const struct ar_node_prediction *p)
-{
-    struct ar_choice choice = *question->choice;
-    struct ar_question other = *question;
-    struct ar_node_prediction in_place;
-    char time[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-    choice.params.copy = AR_COPY_IN_PLACE;
-    other.choice = &choice;
-    const int error = ar_node_predict(&in_place, &other);
-    if (error)
-        return error;
-    if (!in_place.in_place) {
-        printf("  auto         through slots: groups of unequal size\n");
-        return AR_OK;
-    }
-    printf("  in place     %s", ar_time_print(in_place.end.at, time, sizeof time));
-    if (in_place.later > 0)
-        printf(", and %s until the program has read the result",
-               ar_time_print(in_place.later, time, sizeof time));
-    printf(": %s of the time through slots\n",
-           ar_number_print((in_place.end.at + in_place.later) / p->end.at, ratio, sizeof ratio));
-    print_auto_way(scene);
-    return AR_OK;
-}
-
-/* Does auto ever go in place with so many ranks, and is it asked? */
-static bool
-has_other_way(const struct scene *scene, const struct ar_choice *choice)
-{
-    const struct ar_shm_tuning tuning = ar_shm_tune(scene->request->nranks, AR_USUAL_CACHE, false);
-    return choice->params.copy == AR_COPY_AUTO && tuning.in_place_bytes < SIZE_MAX;
-}
-
 static void
 print_node_result(const struct scene *scene, const struct ar_choice *choice,
                   const struct ar_node_prediction *p)
@@ -261,11 +211,8 @@ print_node_result(const struct scene *scene, const struct ar_choice *choice,
     if (p->nchunks > 1)
         printf(", %zu of %zu chunks", p->simulated, p->nchunks);
     printf("\n");
-    if (p->in_place && p->later > 0)
-        printf("  reading      %s more until the program has read the result\n",
-               ar_time_print(p->later, time, sizeof time));
-    else if (choice->params.copy == AR_COPY_IN_PLACE && !p->in_place)
-        printf("  reading      not in place, through slots: groups of unequal size\n");
+    if (choice->params.copy == AR_COPY_IN_PLACE)
+        printf("  copy         through slots: times in place are not predicted\n");
 }
 
 static int
@@ -276,8 +223,6 @@ explain_node(const struct scene *scene, const struct ar_choice *choice,
     int error = ar_node_predict(&prediction, question);
     if (!error)
         print_node_result(scene, choice, &prediction);
-    if (!error && has_other_way(scene, choice))
-        error = explain_other_way(scene, question, &prediction);
     return tell_error(scene, error);
 }
 

@@ -26,14 +26,6 @@ ar_node_knows(const struct ar_question *q)
 
 /* --- the accesses of all ranks --- */
 
-/* What is asked, and the schedules of a chunk. */
-struct source {
-    const struct ar_question *q;
-    struct ar_params params;
-    struct ar_emission chunk;
-    bool in_place;
-};
-
 static void
 free_accesses(struct ar_accesses *all, int nranks)
 {
@@ -42,35 +34,15 @@ free_accesses(struct ar_accesses *all, int nranks)
     free(all);
 }
 
-/* What a rank does with a chunk. */
+/* What each rank does with a chunk; the caller's to free. */
 static int
-find_chunk(struct ar_accesses *accesses, int rank, struct source *from)
+find_accesses(struct ar_accesses **all, const struct ar_question *q, struct ar_emission *chunk)
 {
-    const struct ar_question *const q = from->q;
-    if (from->in_place)
-        return ar_accesses_init_in_place(accesses, rank, q->nranks, ar_algorithm_source,
-                                         &from->chunk);
-    return ar_accesses_init(accesses, rank, q->nranks, q->element_bytes, ar_algorithm_source,
-                            &from->chunk);
-}
-
-static int
-find_meeting(struct ar_accesses *accesses, int rank, struct source *from)
-{
-    return ar_accesses_init_meeting(accesses, rank, from->q->nranks);
-}
-
-typedef int find_fn(struct ar_accesses *accesses, int rank, struct source *from);
-
-/* Of all ranks; the caller's to free. */
-static int
-find_accesses(struct ar_accesses **all, find_fn *find, struct source *from)
-{
-    const int nranks = from->q->nranks;
-    struct ar_accesses *const made = calloc((size_t)nranks, sizeof *made);
+    struct ar_accesses *const made = calloc((size_t)q->nranks, sizeof *made);
     int error = made ? AR_OK : AR_ERR_MEMORY, n = 0;
-    while (n < nranks && !error) {
-        error = find(&made[n], n, from);
+    while (n < q->nranks && !error) {
+        error =
+            ar_accesses_init(&made[n], n, q->nranks, q->element_bytes, ar_algorithm_source, chunk);
         n += !error;
     }
     if (error)
@@ -125,84 +97,25 @@ simulate_chunks(struct ar_node_prediction *p, const struct ar_node_simulation *a
     return AR_OK;
 }
 
-/* --- in place --- */
-
-#define MEETINGS 2 /* a call's, with buffers that all ranks have used before */
-
-/* All ranks wait for all others, so that nothing overlaps with a meeting. */
-static int
-add_meetings(struct ar_node_prediction *p, struct source *from)
-{
-    const struct ar_question *const q = from->q;
-    struct ar_accesses *all;
-    struct ar_lines_count lines;
-    struct ar_node_time end;
-    int error = find_accesses(&all, find_meeting, from);
-    if (error)
-        return error;
-    const struct ar_node_simulation run = {.machine = q->machine,
-                                           .ranks = all,
-                                           .nranks = q->nranks,
-                                           .nchunks = 1,
-                                           .element_bytes = q->element_bytes};
-    error = ar_lines_count(&lines, q->machine, all, q->nranks, q->element_bytes);
-    if (!error)
-        error = ar_node_simulate(&end, &run);
-    free_accesses(all, q->nranks);
-    if (error)
-        return error;
-    for (int l = 0; l < q->machine->ndomains; l++) {
-        p->lines.all[l] += MEETINGS * lines.all[l];
-        p->lines.most[l] += MEETINGS * lines.most[l];
-    }
-    p->end.at += MEETINGS * end.at;
-    for (int i = 0; i < AR_NODE_PARTS; i++)
-        p->end.parts[i] += MEETINGS * end.parts[i];
-    return AR_OK;
-}
-
-/* ns until a rank has what the others have stored in its buffer; its first line takes a latency. */
-static double
-reading_time(const struct ar_question *q, const struct ar_accesses *all, int rank, double nchunks)
-{
-    double stream = 0, latency = 0;
-    for (int r = 0; r < q->nranks; r++)
-        for (size_t i = 0; i < all[r].n; i++) {
-            const struct ar_access *const x = &all[r].all[i];
-            if (x->kind != AR_ACCESS_GIVE || x->dst.rank != rank)
-                continue;
-            const struct ar_machine_domain *const d =
-                &q->machine->domains[ar_lines_level(q->machine, r, rank)];
-            stream += (double)(x->length * q->element_bytes) * d->per_byte;
-            latency = fmax(latency, d->latency);
-        }
-    return latency + nchunks * stream;
-}
-
-/* --- both ways --- */
-
 /* Predicts all but what the groups say. */
 static int
-predict(struct ar_node_prediction *p, struct source *from)
+predict(struct ar_node_prediction *p, const struct ar_question *q, struct ar_emission *chunk)
 {
-    const struct ar_question *const q = from->q;
     struct ar_accesses *all = NULL;
-    const double nchunks = from->chunk.count > 0 ? (double)q->count / (double)from->chunk.count : 1;
-    p->nchunks = from->chunk.count > 0 ? (q->count + from->chunk.count - 1) / from->chunk.count : 1;
-    const int emitted = find_accesses(&all, find_chunk, from);
+    const double nchunks = chunk->count > 0 ? (double)q->count / (double)chunk->count : 1;
+    p->nchunks = chunk->count > 0 ? (q->count + chunk->count - 1) / chunk->count : 1;
+    const int emitted = find_accesses(&all, q, chunk);
     if (emitted)
         return emitted;
     const struct ar_node_simulation run = {.machine = q->machine,
                                            .ranks = all,
                                            .nranks = q->nranks,
                                            .element_bytes = q->element_bytes,
-                                           .takes_back = p->nchunks == 1 && !from->in_place};
+                                           .takes_back = p->nchunks == 1};
     p->nstages = all[0].nstages;
     int error = ar_lines_count(&p->lines, q->machine, all, q->nranks, q->element_bytes);
     if (!error)
         error = simulate_chunks(p, &run, nchunks);
-    for (int r = 0; r < q->nranks && from->in_place; r++)
-        p->later = fmax(p->later, reading_time(q, all, r, nchunks));
     free_accesses(all, q->nranks);
     if (error)
         return error;
@@ -210,14 +123,8 @@ predict(struct ar_node_prediction *p, struct source *from)
         p->lines.all[l] *= p->nchunks;
         p->lines.most[l] *= p->nchunks;
     }
-    if (from->in_place)
-        error = add_meetings(p, from);
-    if (error)
-        return error;
-    p->bound = ar_node_bound_find(q->machine, q->nranks, (double)(q->count * q->element_bytes),
-                                  from->in_place);
+    p->bound = ar_node_bound_find(q->machine, q->nranks, (double)(q->count * q->element_bytes));
     const double memory = p->bound.limits[AR_NODE_LIMIT_MEMORY];
-    p->later = memory > 0 ? 0 : p->later; /* either way the result comes from memory then */
     if (memory > p->end.at) {
         p->end.parts[AR_NODE_MEMORY] += memory - p->end.at;
         p->end.at = memory;
@@ -227,18 +134,13 @@ predict(struct ar_node_prediction *p, struct source *from)
 
 /* Elements of a chunk, and which form short vectors have, as the executor's plan has them. */
 static void
-find_form(struct source *from)
+find_form(const struct ar_question *q, struct ar_emission *chunk, struct ar_params *params)
 {
-    const struct ar_question *const q = from->q;
-    const struct ar_params *const asked = &from->params;
     const struct ar_shm_tuning tuning = ar_shm_tune(q->nranks, AR_USUAL_CACHE, false);
-    const size_t segment = q->count > 0 ? ar_params_segment(asked, q->count, q->element_bytes) : 0;
-    from->chunk.count = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
-    from->chunk.count += from->chunk.count == 0 && q->count > 0;
-    from->params.whole_bytes =
-        ar_shm_whole(&tuning, &from->params, q->count, from->chunk.count, q->element_bytes);
-    if (from->in_place)
-        from->params.whole_bytes = 0;
+    const size_t segment = q->count > 0 ? ar_params_segment(params, q->count, q->element_bytes) : 0;
+    chunk->count = smaller(smaller(q->count, segment), tuning.chunk_bytes / q->element_bytes);
+    chunk->count += chunk->count == 0 && q->count > 0;
+    params->whole_bytes = ar_shm_whole(&tuning, params, q->count, chunk->count, q->element_bytes);
 }
 
 int
@@ -250,24 +152,21 @@ ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question 
     int *const room = malloc((size_t)q->nranks * AR_DOMAINS * sizeof *room);
     if (!room)
         return AR_ERR_MEMORY;
-    struct source from = {.q = q, .params = q->choice->params};
-    from.chunk = (struct ar_emission){q->choice->algorithm, &from.params, q->nranks, 0};
+    struct ar_params params = q->choice->params;
+    struct ar_emission chunk = {q->choice->algorithm, &params, q->nranks, 0};
     ar_machine_domains(&domains, room, q->machine, NULL, q->nranks);
     int error = AR_OK;
-    if (from.params.levels.kind == AR_LEVELS_AUTO)
-        error = ar_levels_auto(&from.params.levels, &domains, q->count * q->element_bytes);
+    if (params.levels.kind == AR_LEVELS_AUTO)
+        error = ar_levels_auto(&params.levels, &domains, q->count * q->element_bytes);
     if (!error)
-        error = ar_levels_group(&grouping, &p.levels, &from.params.levels, &domains, q->nranks);
+        error = ar_levels_group(&grouping, &p.levels, &params.levels, &domains, q->nranks);
     if (!error) {
-        from.params.domains = &domains;
-        from.params.grouping = &grouping;
-        from.in_place =
-            q->choice->params.copy == AR_COPY_IN_PLACE && ar_grouping_is_even(&grouping);
-        find_form(&from);
-        from.params.copy = from.in_place ? AR_COPY_IN_PLACE : AR_COPY_SLOTS;
-        p.in_place = from.in_place;
+        params.domains = &domains;
+        params.grouping = &grouping;
+        params.copy = AR_COPY_SLOTS;
+        find_form(q, &chunk, &params);
         p.up_and_down = up_and_down(q->machine, &grouping);
-        error = predict(&p, &from);
+        error = predict(&p, q, &chunk);
         ar_grouping_fini(&grouping);
     }
     free(room);
@@ -289,9 +188,9 @@ count_domains(const struct ar_machine *m, int nranks, int level)
 
 /* Of a rank, for each byte of the vector. */
 static double
-own_per_byte(const struct ar_machine *m, int nranks, bool in_place)
+own_per_byte(const struct ar_machine *m, int nranks)
 {
-    const double copied = in_place ? 0 : nranks * m->copy_per_byte;
+    const double copied = nranks * m->copy_per_byte;
     const double made = m->reduce_per_byte + fmin(m->reduce_per_byte, m->copy_per_byte);
     return (copied + (nranks - 1) * made) / nranks;
 }
@@ -338,12 +237,12 @@ memory_time(const struct ar_machine *m, int nranks, double bytes)
 }
 
 struct ar_node_bound
-ar_node_bound_find(const struct ar_machine *m, int nranks, double bytes, bool in_place)
+ar_node_bound_find(const struct ar_machine *m, int nranks, double bytes)
 {
     struct ar_node_bound bound = {
         .limits = {
             [AR_NODE_LIMIT_LATENCY] = m->domains[ar_lines_level(m, 0, nranks - 1)].latency,
-            [AR_NODE_LIMIT_OWN] = bytes * own_per_byte(m, nranks, in_place),
+            [AR_NODE_LIMIT_OWN] = bytes * own_per_byte(m, nranks),
             [AR_NODE_LIMIT_LINES] = bytes * lines_per_byte(m, nranks),
             [AR_NODE_LIMIT_LINKS] = bytes * links_per_byte(m, nranks),
             [AR_NODE_LIMIT_MEMORY] = memory_time(m, nranks, bytes),

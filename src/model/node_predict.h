@@ -24,7 +24,7 @@
  * - Latency: a line between the ranks that are farthest apart.
  * - Own work: the first rank that has the result needs p - 1 combinations, of which all but the
  *   last make something else than a result, and each rank makes its result by combining or copying:
- *   2(p - 1) operations, p - 1 of them combinations.  Through slots each rank also stores at least
+ *   2(p - 1) operations, p - 1 of them combinations.  Each rank also stores in its slot at least
  *   once what the others are to know of its operand: p copies.  (Combinations store their result in
  *   the rank's own memory, as the executor's do.)  All of them are shared out among the ranks.
  * - Lines: of the 2(p - 1) elements that ranks read at least 2(G - 1) come into one of the G
@@ -53,20 +53,15 @@ struct ar_node_bound {
 };
 
 /* Of nranks ranks (>= 2), which follow each other on the cores of a machine of at least one domain,
- * with vectors of so many bytes; in_place: without slots. */
-struct ar_node_bound ar_node_bound_find(const struct ar_machine *machine, int nranks, double bytes,
-                                        bool in_place);
+ * with vectors of so many bytes. */
+struct ar_node_bound ar_node_bound_find(const struct ar_machine *machine, int nranks, double bytes);
 
 /* --- the prediction --- */
 
 struct ar_node_prediction {
     struct ar_node_time end;
-    struct ar_lines_count lines; /* of all chunks and meetings */
-    bool in_place;               /* else through slots */
-    /* ns, in place and from caches: for the lines of a rank's OUT in which others have stored, when
-     * its program reads the result. */
-    double later;
-    struct ar_levels levels; /* by which the ranks are grouped */
+    struct ar_lines_count lines; /* of all chunks */
+    struct ar_levels levels;     /* by which the ranks are grouped */
     size_t nchunks;
     size_t simulated; /* chunks; the others go on as fast as the last of them */
     size_t nstages;   /* of a chunk */
@@ -79,13 +74,12 @@ struct ar_node_prediction {
  * row shares memory, the ranks are on one node. */
 bool ar_node_knows(const struct ar_question *question);
 
-/* In place if the choice's copy is AR_COPY_IN_PLACE and the groups of each level are equal, as
- * communicator/ways.h has it, with two meetings: of buffers that are used again.  Else through
- * slots. Ranks follow each other on the machine's cores; its levels l3, numa and socket are what
- * the choice's levels go by.  Chunks and short vectors are as the executor has them where a core's
- * cache has 512 KiB and no ranks share one.  The choice's node_of, domains and grouping, the
- * question's scratch_bytes, most_steps and limit do not matter.  AR_OK; AR_ERR_PARAM where the node
- * has fewer ranks; AR_ERR_MEMORY; errors of the algorithm and of ar_accesses_init. */
+/* Through slots, whatever the choice's copy is. Ranks follow each other on the machine's cores; its
+ * levels l3, numa and socket are what the choice's levels go by.  Chunks and short vectors are as
+ * the executor has them where a core's cache has 512 KiB and no ranks share one.  The choice's
+ * node_of, domains and grouping, the question's scratch_bytes, most_steps and limit do not matter.
+ * AR_OK; AR_ERR_PARAM where the node has fewer ranks; AR_ERR_MEMORY; errors of the algorithm and of
+ * ar_accesses_init. */
 int ar_node_predict(struct ar_node_prediction *prediction, const struct ar_question *question);
 
 #endif

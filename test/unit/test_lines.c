@@ -735,16 +735,12 @@ who_waits_for_ever_is_found(void **state)
 
 /* --- the algorithm --- */
 
-/* whole_bytes: as in shm(whole=...); 0: as it is tuned. */
 static struct ar_node_prediction
-predict_form(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
-             enum ar_copy copy, size_t whole_bytes)
+predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels)
 {
     struct ar_choice choice = ar_choice_default(ar_algorithm_find("shm", 3));
     struct ar_node_prediction p;
     choice.params.levels = levels;
-    choice.params.copy = copy;
-    choice.params.whole_bytes = whole_bytes;
     const struct ar_question q = {.machine = machine,
                                   .choice = &choice,
                                   .nranks = nranks,
@@ -753,19 +749,6 @@ predict_form(const struct ar_machine *machine, int nranks, size_t bytes, struct 
     assert_true(ar_node_knows(&q));
     assert_int_equal(ar_node_predict(&p, &q), AR_OK);
     return p;
-}
-
-static struct ar_node_prediction
-predict_copy(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels,
-             enum ar_copy copy)
-{
-    return predict_form(machine, nranks, bytes, levels, copy, 0);
-}
-
-static struct ar_node_prediction
-predict(const struct ar_machine *machine, int nranks, size_t bytes, struct ar_levels levels)
-{
-    return predict_copy(machine, nranks, bytes, levels, AR_COPY_AUTO);
 }
 
 static const struct ar_levels flat = {.kind = AR_LEVELS_FLAT}, by_auto = {.kind = AR_LEVELS_AUTO};
@@ -803,8 +786,6 @@ long_vectors_wait_for_memory(void **state)
     assert_true(p.end.at == p.bound.limits[AR_NODE_LIMIT_MEMORY]);
     assert_true(p.bound.most == AR_NODE_LIMIT_MEMORY);
     assert_true(p.end.parts[AR_NODE_MEMORY] > 0);
-    assert_true(predict_copy(&machine, 16, fits, flat, AR_COPY_IN_PLACE).later > 0);
-    assert_true(predict_copy(&machine, 16, fits + 1, flat, AR_COPY_IN_PLACE).later == 0);
 }
 
 /* --- the bound --- */
@@ -818,11 +799,9 @@ the_bound_is_the_longest_of_five_times(void **state)
     m.reduce_per_byte = 0.5;
     m.copy_per_byte = 0.25;
     m.domains[0].link_per_byte = 8;
-    const struct ar_node_bound slots = ar_node_bound_find(&m, 16, 16, false),
-                               in_place = ar_node_bound_find(&m, 16, 16, true);
+    const struct ar_node_bound slots = ar_node_bound_find(&m, 16, 16);
     assert_true(slots.limits[AR_NODE_LIMIT_LATENCY] == OUTER);
     /* 15 combinations, 15 copies of results; 16 copies into slots. */
-    assert_true(in_place.limits[AR_NODE_LIMIT_OWN] == 15 * 0.5 + 15 * 0.25);
     assert_true(slots.limits[AR_NODE_LIMIT_OWN] == 15 * 0.5 + 31 * 0.25);
     /* Of 30 messages 6 are between the caches. */
     assert_true(slots.limits[AR_NODE_LIMIT_LINES] == 24 * 0.25 + 6 * 1);
@@ -832,18 +811,18 @@ the_bound_is_the_longest_of_five_times(void **state)
     m.copy_per_byte = 1;
     m.domains[0].per_byte = 2;
     m.domains[0].link_per_byte = 0;
-    const struct ar_node_bound other = ar_node_bound_find(&m, 16, 160, false);
+    const struct ar_node_bound other = ar_node_bound_find(&m, 16, 160);
     assert_true(other.limits[AR_NODE_LIMIT_OWN] == 10 * (30 * 0.5 + 16 * 1));
     assert_true(other.limits[AR_NODE_LIMIT_LINES] == 10 * 30 * 1);
     assert_true(other.limits[AR_NODE_LIMIT_LINKS] == 0 && other.most == AR_NODE_LIMIT_OWN);
     /* 6 ranks are in two caches, of which one is full. */
-    assert_true(ar_node_bound_find(&m, 6, 16, false).limits[AR_NODE_LIMIT_LATENCY] == OUTER);
+    assert_true(ar_node_bound_find(&m, 6, 16).limits[AR_NODE_LIMIT_LATENCY] == OUTER);
     m.domains[0].link_per_byte = 8;
-    assert_true(ar_node_bound_find(&m, 6, 16, true).limits[AR_NODE_LIMIT_LINKS] == 16 * 8);
+    assert_true(ar_node_bound_find(&m, 6, 16).limits[AR_NODE_LIMIT_LINKS] == 16 * 8);
     m.domains[0].cache_bytes = 4 * 2 * 16 - 1;
     m.domains[0].memory_per_byte = 16;
-    assert_true(ar_node_bound_find(&m, 6, 16, true).limits[AR_NODE_LIMIT_MEMORY] == 12 * 16 * 16);
-    assert_true(ar_node_bound_find(&m, 6, 16, true).most == AR_NODE_LIMIT_MEMORY);
+    assert_true(ar_node_bound_find(&m, 6, 16).limits[AR_NODE_LIMIT_MEMORY] == 12 * 16 * 16);
+    assert_true(ar_node_bound_find(&m, 6, 16).most == AR_NODE_LIMIT_MEMORY);
 }
 
 static void
@@ -857,10 +836,8 @@ no_prediction_is_below_the_bound(void **state)
     m.domains[1].memory_per_byte = 0.125;
     for (int p = 2; p <= RANKS_MAX; p++)
         for (size_t bytes = 8; bytes <= (size_t)4 << 20; bytes *= 8)
-            for (int way = 0; way < 4; way++) {
-                const struct ar_node_prediction found =
-                    predict_copy(&m, p, bytes, way % 2 ? by_auto : flat,
-                                 way / 2 ? AR_COPY_IN_PLACE : AR_COPY_AUTO);
+            for (int way = 0; way < 2; way++) {
+                const struct ar_node_prediction found = predict(&m, p, bytes, way ? by_auto : flat);
                 for (int i = 0; i < AR_NODE_LIMITS; i++)
                     assert_true(found.end.at >= found.bound.limits[i]);
             }
@@ -905,28 +882,9 @@ many_chunks_take_as_long_each(void **state)
     assert_true(fabs(sum - more.end.at) < 1e-6 * sum);
 }
 
-/* Each of two ranks takes a line of the other's IN and combines, takes one of its OUT and stores
- * the result there, and raises a flag; before and after, both raise a flag and await the other's.
- */
+/* Each of two ranks copies n bytes, takes n bytes of the other and combines them. */
 static void
-shares_in_place_are_stored_in_the_peers_buffer(void **state)
-{
-    (void)state;
-    const struct ar_node_prediction p =
-        predict_form(&node_of_caches, 2, 128, flat, AR_COPY_IN_PLACE, 1);
-    assert_true(p.in_place && p.nchunks == 1);
-    assert_true(p.end.at == (2 * INNER + 3 * OWN) + 2 * (2 * INNER + 2 * OWN));
-    assert_true(p.end.parts[AR_NODE_BACK] == 2 * INNER);
-    /* The program takes back the line of its OUT in which the other has stored. */
-    assert_true(p.later == INNER + 64 * 0.25);
-    assert_true(p.lines.all[0] == 3 * 2 + 2 * 2 && p.lines.all[1] == 0);
-}
-
-/* Through slots each of two ranks takes n bytes of the other, copies n and combines n; in place it
- * copies nothing.  It takes and combines half as much, and takes a half of the other's
- * OUT and then of its own. */
-static void
-in_place_saves_work(void **state)
+long_vectors_take_their_work_or_their_lines(void **state)
 {
     const size_t n = (size_t)1 << 20;
     const double bytes = (double)n;
@@ -935,36 +893,10 @@ in_place_saves_work(void **state)
     fast.domains[0].per_byte = 0;
     fast.copy_per_byte = fast.reduce_per_byte = 0.25;
     slow.domains[0].per_byte = 0.25;
-    const struct {
-        enum ar_copy copy;
-        size_t whole_bytes;
-        double work, lines, later;
-    } ways[] = {
-        {AR_COPY_AUTO, 0, 2 * bytes * 0.25, bytes * 0.25, 0},
-        {AR_COPY_IN_PLACE, 1, bytes * 0.25, bytes * 0.25, INNER + bytes / 2 * 0.25},
-    };
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
-        const struct ar_node_prediction work = predict_form(&fast, 2, n, flat, ways[i].copy,
-                                                            ways[i].whole_bytes),
-                                        lines = predict_form(&slow, 2, n, flat, ways[i].copy,
-                                                             ways[i].whole_bytes);
-        assert_true(work.in_place == (i > 0));
-        assert_true(fabs(work.end.at - ways[i].work) < 0.01 * work.end.at);
-        assert_true(fabs(lines.end.at - ways[i].lines) < 0.01 * lines.end.at);
-        assert_true(lines.later == ways[i].later);
-    }
-}
-
-static void
-unequal_groups_go_through_slots(void **state)
-{
-    const struct ar_levels fours = {AR_LEVELS_SIZES, 1, {4}, 0};
-    (void)state;
-    const struct ar_node_prediction slots = predict(&node_of_caches, 6, 4096, fours);
-    const struct ar_node_prediction asked =
-        predict_copy(&node_of_caches, 6, 4096, fours, AR_COPY_IN_PLACE);
-    assert_true(!asked.in_place && asked.end.at == slots.end.at);
-    assert_true(predict_copy(&node_of_caches, 8, 4096, fours, AR_COPY_IN_PLACE).in_place);
+    const struct ar_node_prediction work = predict(&fast, 2, n, flat),
+                                    lines = predict(&slow, 2, n, flat);
+    assert_true(fabs(work.end.at - 2 * bytes * 0.25) < 0.01 * work.end.at);
+    assert_true(fabs(lines.end.at - bytes * 0.25) < 0.01 * lines.end.at);
 }
 
 static void
@@ -1027,9 +959,7 @@ main(void)
         cmocka_unit_test(no_prediction_is_below_the_bound),
         cmocka_unit_test(chunks_and_forms_are_those_of_the_executor),
         cmocka_unit_test(many_chunks_take_as_long_each),
-        cmocka_unit_test(shares_in_place_are_stored_in_the_peers_buffer),
-        cmocka_unit_test(in_place_saves_work),
-        cmocka_unit_test(unequal_groups_go_through_slots),
+        cmocka_unit_test(long_vectors_take_their_work_or_their_lines),
         cmocka_unit_test(only_ranks_that_share_memory_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
