@@ -257,6 +257,13 @@ add_chain(struct ar_formula *f, const struct ar_choice *choice, const struct ar_
     f->chain = least - CARD_SHORT * f->chain_per_byte;
 }
 
+bool
+ar_formula_is_long(const struct ar_choice *choice, int nranks, double bytes, size_t rounds)
+{
+    return ar_card_value(choice->algorithm, AR_CARD_ROUNDS, &choice->params, nranks, bytes, NULL) >
+           (double)rounds;
+}
+
 void
 ar_formula_init_card(struct ar_formula *f, const struct ar_choice *choice,
                      const struct ar_network *network)

@@ -48,6 +48,10 @@ int ar_formula_init(struct ar_formula *f, const struct ar_choice *choice,
 int ar_formula_init_rank(struct ar_formula *f, const struct ar_choice *choice,
                          const struct ar_network *network, size_t count);
 
+/* Has one rank alone more rounds than these, with a vector of so many bytes?  The row's card says.
+ */
+bool ar_formula_is_long(const struct ar_choice *choice, int nranks, double bytes, size_t rounds);
+
 /* The row's card, for where schedules are too long. */
 void ar_formula_init_card(struct ar_formula *f, const struct ar_choice *choice,
                           const struct ar_network *network);

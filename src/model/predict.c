@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/card.h"
 #include "algorithms/nodes.h"
 #include "model/formula.h"
 #include "model/node_predict.h"
@@ -261,18 +260,6 @@ rounds_looked_at(const struct predictor *a)
     return part > ROUNDS_LEAST ? part : ROUNDS_LEAST;
 }
 
-/* Has one rank alone so many rounds that looking at some ranks takes too long?  The time of the
- * row's card stands for them then. */
-static bool
-is_too_long(const struct predictor *a)
-{
-    const struct ar_question *const q = a->q;
-    const struct ar_rates none = {.B = INFINITY};
-    const double rounds = ar_card_value(q->choice->algorithm, AR_CARD_ROUNDS, &q->choice->params,
-                                        q->nranks, (double)a->padded * padded_bytes(a), &none);
-    return rounds > (double)rounds_looked_at(a);
-}
-
 /* What a formula says of a segment, and of all that follow it.  It leaves out what ranks wait for
  * each other, but for what the row's card knows of it. */
 static void
@@ -405,7 +392,8 @@ predict(struct predictor *a)
     const struct ar_question *const q = a->q;
     const struct ar_sample all = {AR_SYMMETRY_NONE, q->nranks, q->nranks};
     struct ar_sample sample = all;
-    if (is_too_long(a)) {
+    if (ar_formula_is_long(q->choice, q->nranks, (double)a->padded * padded_bytes(a),
+                           rounds_looked_at(a))) {
         struct ar_formula card;
         ar_formula_init_card(&card, q->choice, &a->network);
         take(a, &card, false);

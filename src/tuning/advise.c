@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithms/card.h"
 #include "algorithms/nodes.h"
 #include "config/files.h"
 #include "model/formula.h"
@@ -34,7 +33,7 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 #define ELEMENT_BYTES ((size_t)8)
 
 /* So many steps of schedules are added up for a formula.  Where one rank alone has more, as it has
- * with a ring of thousands, the row's card stands for it. */
+ * with a ring of thousands and two steps in each round, the row's card stands for it. */
 #define STEPS_MOST ((size_t)1 << 12)
 
 /* Elements for each rank of a schedule that stands for any length: no block is empty. */
@@ -118,17 +117,6 @@ find_alike(const struct search *s, size_t i)
     return k;
 }
 
-/* Does one rank alone send and receive too often? */
-static bool
-has_card_only(const struct search *s, const struct ar_choice *choice)
-{
-    const struct ar_rates none = {.B = INFINITY};
-    const int nranks = s->request->nranks;
-    return 2 * ar_card_value(choice->algorithm, AR_CARD_ROUNDS, &choice->params, nranks,
-                             (double)nranks * ELEMENTS_PER_RANK * ELEMENT_BYTES, &none) >
-           (double)STEPS_MOST;
-}
-
 /* Makes the formula of candidate i. */
 static int
 make_formula(struct search *s, size_t i)
@@ -138,14 +126,14 @@ make_formula(struct search *s, size_t i)
     struct ar_choice choice = uncut(s, i);
     choice.params.node_of = r->node_of;
     choice.params.node_index = &s->index;
-    if (has_card_only(s, &choice)) {
+    const size_t count = (size_t)r->nranks * ELEMENTS_PER_RANK;
+    if (ar_formula_is_long(&choice, r->nranks, (double)(count * ELEMENT_BYTES), STEPS_MOST / 2)) {
         ar_formula_init_card(&s->formulas[i], &choice, &s->network);
         return AR_OK;
     }
     int error = ar_formula_group(&levels, &choice, r->machine, &s->index, r->nranks);
     if (!error)
-        error = ar_formula_init(&s->formulas[i], &choice, &s->network,
-                                (size_t)r->nranks * ELEMENTS_PER_RANK, STEPS_MOST);
+        error = ar_formula_init(&s->formulas[i], &choice, &s->network, count, STEPS_MOST);
     ar_formula_ungroup(&levels);
     return error;
 }
