@@ -32,17 +32,8 @@
 #define PART_FOR_ROUNDS 16
 #define STEPS_OF_ROUND  4
 
-/* When fewer nodes stand for all, they are at least so many. */
-#define NODES_LEAST 4
-
-/* How an answer is found: in the best way that the steps allow; or only by a simulation of all
- * ranks, or only by rounds that are added up, else not at all. */
-enum means { MEANS_ANY, MEANS_SIMULATION, MEANS_ROUNDS };
-
 struct predictor {
-    const struct ar_question *asked;
-    const struct ar_question *q; /* the same of a choice with its nodes and groups */
-    enum means means;
+    const struct ar_question *q; /* of a choice with its nodes and groups */
     struct ar_prediction *p;
     struct ar_network network;
     size_t segment; /* elements */
@@ -50,10 +41,9 @@ struct predictor {
     size_t nsegments;
     size_t simulated; /* segments */
     int window;
-    size_t steps;    /* of one rank and segment */
-    bool adds_nodes; /* the answer is the sum of some nodes' rounds, not only of one rank's */
-    double busy;     /* of a segment's time a rank or a link, at most: ns */
-    double alone;    /* ns that a segment takes that no other hinders; where few are simulated */
+    size_t steps; /* of one rank and segment */
+    double busy;  /* of a segment's time a rank or a link, at most: ns */
+    double alone; /* ns that a segment takes that no other hinders; where few are simulated */
 };
 
 static size_t
@@ -288,7 +278,6 @@ add_rounds(struct predictor *a)
     if (error)
         return error;
     take(a, &f, true);
-    a->adds_nodes = true;
     ar_formula_fini(&f);
     return AR_OK;
 }
@@ -304,83 +293,6 @@ add_one_rank(struct predictor *a)
     a->steps = f.steps;
     take(a, &f, false);
     ar_formula_fini(&f);
-    return AR_OK;
-}
-
-/* --- fewer nodes --- */
-
-static bool
-is_power_of_two(int n)
-{
-    return (n & (n - 1)) == 0;
-}
-
-/* So many nodes that the steps of all their ranks can be simulated: all nodes, halved again and
- * again.  They are a power of two only if all are, since other numbers take more rounds.  0: there
- * would be too few. */
-static int
-count_fewer(const struct predictor *a)
-{
-    const int nodes = a->network.nnodes;
-    const size_t per_node = (size_t)((a->q->nranks + nodes - 1) / nodes);
-    const size_t most = a->q->most_steps / (a->steps * segments_of(a, 1) * per_node + 1);
-    int fewer = nodes;
-    while ((size_t)fewer > most)
-        fewer /= 2;
-    fewer -= is_power_of_two(fewer) && !is_power_of_two(nodes);
-    return fewer >= NODES_LEAST ? fewer : 0;
-}
-
-/* The nodes of the ranks on the first of them and on the last one, which may have fewer ranks than
- * the others.  Malloced; NULL without memory. */
-static int *
-take_nodes(const struct predictor *a, int nodes, int *nranks)
-{
-    int *const node_of = malloc((size_t)a->q->nranks * sizeof *node_of);
-    *nranks = 0;
-    for (int rank = 0; node_of && rank < a->q->nranks; rank++) {
-        const int node = a->network.node_of[rank];
-        if (node < nodes - 1 || node == a->network.nnodes - 1)
-            node_of[(*nranks)++] = node < nodes - 1 ? node : nodes - 1;
-    }
-    return node_of;
-}
-
-static int predict_by(struct ar_prediction *prediction, const struct ar_question *question,
-                      enum means means);
-
-/* Corrects the sum of all nodes' rounds.  Fewer nodes are simulated, and their rounds added up,
- * too; the sum of all is taken to be wrong by the same factor as theirs. */
-static int
-simulate_fewer(struct predictor *a)
-{
-    struct ar_prediction *const p = a->p, simulated, summed;
-    struct ar_choice choice = *a->asked->choice;
-    struct ar_question fewer = *a->asked;
-    const int nodes = count_fewer(a);
-    if (nodes == 0 || !a->adds_nodes || choice.params.grouping)
-        return AR_OK;
-    int *const node_of = take_nodes(a, nodes, &fewer.nranks);
-    choice.params.node_of = node_of;
-    choice.params.domains = NULL;
-    fewer.choice = &choice;
-    int error = node_of ? predict_by(&simulated, &fewer, MEANS_SIMULATION) : AR_ERR_MEMORY;
-    if (!error)
-        error = predict_by(&summed, &fewer, MEANS_ROUNDS);
-    free(node_of);
-    if (error)
-        return error;
-    p->steps += simulated.steps + summed.steps;
-    if (simulated.simulated == 0 || summed.end.at <= 0)
-        return AR_OK;
-    const double all = p->end.at * simulated.end.at / summed.end.at;
-    p->quality = AR_QUALITY_APPROXIMATE;
-    p->nsampled = simulated.nsampled;
-    p->simulated = simulated.simulated;
-    p->messages += simulated.messages;
-    p->end.at = all;
-    for (int i = 0; i < AR_PARTS; i++)
-        p->end.parts[i] = simulated.end.parts[i] * all / simulated.end.at;
     return AR_OK;
 }
 
@@ -402,8 +314,6 @@ predict(struct predictor *a)
     int error = add_one_rank(a);
     if (error)
         return error;
-    if (a->means == MEANS_ROUNDS)
-        return add_rounds(a);
     const size_t steps = a->steps * (size_t)q->nranks;
     if (steps <= q->most_steps / segments_of(a, 1) / PART_FOR_ALL) {
         error = simulate(a, &all);
@@ -428,12 +338,7 @@ predict(struct predictor *a)
                                                                          : simulate(a, &all);
     if (error == AR_ERR_PARAM && a->nsegments > 1 && steps / STEPS_MARGIN <= q->most_steps)
         error = simulate_first(a, &all);
-    if (error != AR_ERR_PARAM)
-        return error;
-    if (a->means == MEANS_SIMULATION)
-        return AR_OK;
-    error = add_rounds(a);
-    return error || a->p->quality != AR_QUALITY_ESTIMATE ? error : simulate_fewer(a);
+    return error == AR_ERR_PARAM ? add_rounds(a) : error;
 }
 
 /* The time where ranks share memory, among those of messages. */
@@ -457,14 +362,14 @@ predict_node(struct ar_prediction *p, const struct ar_question *q)
     return AR_OK;
 }
 
-static int
-predict_by(struct ar_prediction *prediction, const struct ar_question *question, enum means means)
+int
+ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
 {
     struct ar_node_index index;
     struct ar_formula_levels levels;
     struct ar_choice choice = *question->choice;
     struct ar_question q = *question; /* of a choice whose nodes are indexed */
-    struct predictor a = {.asked = question, .q = &q, .means = means, .p = prediction};
+    struct predictor a = {.q = &q, .p = prediction};
     memset(prediction, 0, sizeof *prediction);
     if (ar_node_knows(question))
         return predict_node(prediction, question);
@@ -491,10 +396,4 @@ predict_by(struct ar_prediction *prediction, const struct ar_question *question,
     ar_formula_ungroup(&levels);
     ar_node_index_fini(&index);
     return error;
-}
-
-int
-ar_predict(struct ar_prediction *prediction, const struct ar_question *question)
-{
-    return predict_by(prediction, question, MEANS_ANY);
 }

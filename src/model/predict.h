@@ -27,8 +27,7 @@ struct ar_question {
 enum ar_quality {
     AR_QUALITY_SIMULATED,   /* all ranks, or a sample that stands for all */
     AR_QUALITY_APPROXIMATE, /* of many segments too few were simulated to know well how the others
-                               go on; or none, but all ranks send and receive in each round; or
-                               fewer nodes were, and the rounds of all are added up */
+                               go on; or none, but all ranks send and receive in each round */
     AR_QUALITY_ESTIMATE     /* rounds added up as if no rank waited for another: rather too short */
 };
 

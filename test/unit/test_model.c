@@ -335,34 +335,6 @@ ranks_that_keep_step_need_no_simulation(void **state)
         fail_msg("mesh2d: %g, not %g", step, all);
 }
 
-/* Too few steps for all nodes, of which the last one is not full.  A grid of fewer ranks may have
- * another form. */
-static void
-fewer_nodes_stand_for_many(void **state)
-{
-    struct ar_machine machine = with_nodes();
-    int told = 0;
-    (void)state;
-    for (machine.ranks_per_node = 4; machine.ranks_per_node <= 8; machine.ranks_per_node *= 2)
-        for (size_t i = 0; i < ar_algorithm_count(); i++)
-            for (int p = 93; p <= 253; p += 16) {
-                const char *name = ar_algorithm_at(i)->name;
-                const struct ar_prediction all = predict(&machine, name, p, 1 << 15, STEPS);
-                const struct ar_prediction some = predict(&machine, name, p, 1 << 15, 1 << 11);
-                if (some.quality != AR_QUALITY_APPROXIMATE || some.nsampled == 0 ||
-                    some.nsampled >= p)
-                    continue;
-                told++;
-                const bool has_grid =
-                    strcmp(name, "torus2d") == 0 || strcmp(name, "blueconnect") == 0;
-                const double most = has_grid ? 1.6 : 1.15;
-                if (some.end.at < all.end.at / most || some.end.at > most * all.end.at)
-                    fail_msg("%s, %d ranks, %d of them: %g, not %g", name, p, some.nsampled,
-                             some.end.at, all.end.at);
-            }
-    assert_true(told > 20);
-}
-
 /* Each segment takes as long as the first, and the next begins as soon as the window and the
  * busiest resource let it. */
 static void
@@ -1047,7 +1019,6 @@ main(void)
         cmocka_unit_test(earlier_segments_get_ahead),
         cmocka_unit_test(some_ranks_stand_for_all),
         cmocka_unit_test(ranks_that_keep_step_need_no_simulation),
-        cmocka_unit_test(fewer_nodes_stand_for_many),
         cmocka_unit_test(one_segment_tells_of_a_row_of_them),
         cmocka_unit_test(a_long_row_goes_on_as_it_did),
         cmocka_unit_test(an_estimate_does_not_take_a_row_for_much_slower),
