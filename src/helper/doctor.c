@@ -355,18 +355,6 @@ static const struct ar_doctor_check checks[] = {
      "systemd: CPUQuota)"},
     {"load", "Have ranks the CPUs to themselves?", IN_ANY_CASE, ar_examine_load,
      "ranks wait for cores that other processes use: do not rely on what is measured now"},
-    {"network", "Are the ports of fast networks up?", IN_ANY_CASE, ar_examine_ports,
-     "check ibstat, the cable and, on InfiniBand, the subnet manager; a port that is not needed "
-     "does no harm"},
-    {"network", "Is there a network between nodes?", IN_ANY_CASE, ar_examine_links,
-     "ranks on several nodes need a network: in a container, give it the host's (docker: "
-     "--network=host)"},
-    {"network", "Is there the network that the environment tells MPI to take?", IN_ANY_CASE,
-     ar_examine_transports,
-     "unset it, and let the MPI library choose, or name what the job's nodes have"},
-    {"limits", "May ranks lock enough memory for RDMA?", IN_ANY_CASE, ar_examine_locking,
-     "set ulimit -l unlimited, also where the launcher starts its ranks "
-     "(/etc/security/limits.conf, LimitMEMLOCK of its service)"},
     {"rules", "Were the rules tuned for this job?", IN_ANY_CASE, examine_rules,
      "allreduce tune makes new ones"},
     {"memory", "Do the ranks of each node share memory?", AR_TOGETHER, examine_sharing,
@@ -374,7 +362,8 @@ static const struct ar_doctor_check checks[] = {
     {"messages", "Is a message within a node fast?", AR_TOGETHER, examine_near,
      "ranks share cores, or MPI's own shared memory does not work"},
     {"messages", "Is a message between nodes fast?", AR_TOGETHER, examine_far,
-     "the MPI library uses TCP: check whether it was built for this network"},
+     "the MPI library uses TCP: check whether it was built for this network, and what the "
+     "environment tells it of that (FI_PROVIDER, UCX_TLS, OMPI_MCA_btl)"},
     {"machine", "Is the machine of ALLREDUCE_MODEL this one?", AR_IN_JOB, examine_machine,
      "allreduce model measures this machine and writes a file"},
 };

@@ -25,13 +25,6 @@ enum ar_occasion {
     AR_TOGETHER = 8    /* by all ranks of a job: collective over MPI_COMM_WORLD */
 };
 
-/* The adapters of this node for a network. */
-struct ar_adapters {
-    int ports, active; /* of InfiniBand and the like */
-    int links, up;     /* of Ethernet and the like, but loopback */
-    char names[1024];  /* of all of them, a blank before and behind each */
-};
-
 /* How the ranks of a node are bound. */
 enum ar_binding {
     AR_BINDING_CROWDED, /* to fewer CPUs than they are, all of them or some */
@@ -63,8 +56,7 @@ struct ar_doctor {
     int rank, nranks;           /* in a job */
     struct ar_node_told *nodes; /* on rank 0; alone there is one.  Owned */
     int nnodes;
-    struct ar_adapters adapters; /* when they were looked at */
-    double near_ns, far_ns;      /* of a message within a node and between nodes; 0: of none */
+    double near_ns, far_ns; /* of a message within a node and between nodes; 0: of none */
     const struct ar_doctor_check *check; /* under way */
     struct ar_finding *findings;         /* in the order of looking.  Owned */
     size_t nfindings;
@@ -102,7 +94,7 @@ void ar_examine_memory(struct ar_doctor *doctor);
 void ar_examine_files(struct ar_doctor *doctor);
 void ar_examine_cores(struct ar_doctor *doctor);
 
-/* --- nodes, by what they have told, and their network (doctor_node.c) --- */
+/* --- nodes, by what they have told (doctor_node.c) --- */
 
 /* A rank of a node; plain memory. */
 struct ar_seat {
@@ -123,9 +115,5 @@ void ar_node_tell_load(struct ar_node_told *node, const struct ar_cpus *cpus);
 void ar_examine_binding(struct ar_doctor *doctor);
 void ar_examine_quota(struct ar_doctor *doctor);
 void ar_examine_load(struct ar_doctor *doctor);
-void ar_examine_ports(struct ar_doctor *doctor);
-void ar_examine_links(struct ar_doctor *doctor);
-void ar_examine_transports(struct ar_doctor *doctor);
-void ar_examine_locking(struct ar_doctor *doctor);
 
 #endif

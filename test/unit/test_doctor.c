@@ -1,5 +1,4 @@
-/* What the doctor says of machines and settings that are not at hand: ranks bound in many ways,
- * networks. */
+/* What the doctor says of machines that are not at hand, on which ranks are bound in many ways. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +18,6 @@ make(const struct topology *t)
     assert_non_null(mkdtemp(root));
     if (t)
         topology_make(t, root);
-}
-
-static void
-put(const char *name, const char *text)
-{
-    topology_put(root, name, text);
 }
 
 static struct ar_doctor_check check;
@@ -215,93 +208,6 @@ the_limit_is_told_that_is_exceeded_most(void **state)
     expect_quota("", seats, 4);
 }
 
-/* --- the network --- */
-
-/* nodes 0: of no job. */
-static void
-look_at_network(int nodes)
-{
-    begin("network");
-    asked.is_in_job = nodes > 0;
-    asked.nnodes = nodes;
-    ar_examine_ports(&asked);
-    ar_examine_links(&asked);
-    ar_examine_transports(&asked);
-}
-
-static void
-one_node_needs_no_network(void **state)
-{
-    (void)state;
-    make(NULL);
-    look_at_network(1);
-    assert_string_equal(said, "ok network: not needed: all ranks are on one node\n");
-    look_at_network(2);
-    expect("warning network: only the loopback interface is up\n");
-    look_at_network(0);
-    expect("note network: only the loopback interface is up\n");
-    topology_remove(root);
-}
-
-static void
-ports_and_links_are_told_with_their_state(void **state)
-{
-    (void)state;
-    clearenv(); /* may say which network MPI takes */
-    make(NULL);
-    put("sys/class/net/lo/type", "772");
-    put("sys/class/net/lo/operstate", "up");
-    put("sys/class/net/eth0/operstate", "up");
-    put("sys/class/net/eth0/speed", "25000");
-    put("sys/class/net/eth1/operstate", "down");
-    put("sys/class/net/eth1/device/vendor", "0x8086");
-    put("sys/class/net/docker0/operstate", "down");
-    look_at_network(2);
-    expect("ok network: eth0 is up (25000 Mbit/s), eth1 is down\n");
-    expect("ok network: the environment lets MPI choose the network\n");
-    put("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE");
-    put("sys/class/infiniband/mlx5_0/ports/1/rate", "200 Gb/sec (4X HDR)");
-    put("sys/class/infiniband/mlx5_0/ports/1/link_layer", "InfiniBand");
-    put("sys/class/infiniband/mlx5_0/ports/2/state", "1: DOWN");
-    put("sys/class/infiniband/mlx5_0/ports/2/phys_state", "3: Disabled");
-    look_at_network(2);
-    expect("ok network: mlx5_0 port 1 (InfiniBand) is up, 200 Gb/sec (4X HDR)\n");
-    expect("warning network: mlx5_0 port 2 (InfiniBand) is down: state 1: DOWN, physically 3: "
-           "Disabled\n");
-    topology_remove(root);
-}
-
-static void
-settings_that_miss_the_network_are_told(void **state)
-{
-    (void)state;
-    make(NULL);
-    put("sys/class/net/eth0/operstate", "up");
-    setenv("FI_PROVIDER", "verbs;ofi_rxm", 1);
-    setenv("UCX_NET_DEVICES", "eth0,mlx5_9:1", 1);
-    setenv("OMPI_MCA_btl_tcp_if_include", "10.0.0.0/8", 1);
-    look_at_network(2);
-    expect("warning network: FI_PROVIDER=verbs;ofi_rxm, but no card for it is in "
-           "/sys/class/infiniband\n");
-    expect("warning network: UCX_NET_DEVICES names mlx5_9, which this node does not have\n");
-    expect("ok network: the environment tells MPI: FI_PROVIDER=verbs;ofi_rxm, UCX_NET_DEVICES=");
-    assert_null(strstr(said, "names eth0"));
-    assert_null(strstr(said, "names 10."));
-    put("sys/class/infiniband/mlx5_9/ports/1/state", "4: ACTIVE");
-    setenv("UCX_TLS", "tcp,self,sm", 1);
-    setenv("OMPI_MCA_btl", "^tcp", 1);
-    look_at_network(2);
-    expect("warning network: UCX_TLS=tcp,self,sm sends messages by TCP, though a faster network is "
-           "up\n");
-    assert_null(strstr(said, "names mlx5_9"));
-    assert_null(strstr(said, "FI_PROVIDER=verbs;ofi_rxm, but"));
-    assert_null(strstr(said, "OMPI_MCA_btl=^tcp sends"));
-    for (int i = 0; i < 5; i++)
-        unsetenv(((const char *[]){"FI_PROVIDER", "UCX_NET_DEVICES", "UCX_TLS", "OMPI_MCA_btl",
-                                   "OMPI_MCA_btl_tcp_if_include"})[i]);
-    topology_remove(root);
-}
-
 /* Two CPUs for 10 s, in ticks of 10 ms: three quarters of one worked, and all of the other but for
  * interrupts.  Four ranks on them took 1.25 CPUs, and kept nobody waiting but each other. */
 static void
@@ -327,9 +233,6 @@ main(void)
         cmocka_unit_test(ranks_that_are_not_bound_are_grouped_by_node_only),
         cmocka_unit_test(ranks_that_share_a_core_are_named),
         cmocka_unit_test(the_limit_is_told_that_is_exceeded_most),
-        cmocka_unit_test(one_node_needs_no_network),
-        cmocka_unit_test(ports_and_links_are_told_with_their_state),
-        cmocka_unit_test(settings_that_miss_the_network_are_told),
         cmocka_unit_test(others_are_what_the_ranks_did_not_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
