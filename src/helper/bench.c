@@ -3,7 +3,6 @@
 
 #include "helper/bench.h"
 
-#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 #include "communicator/carrier.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
-#include "config/output.h"
 #include "cores/cpus.h"
 #include "execute/crowd.h"
 #include "execute/group.h"
@@ -51,42 +49,11 @@ read_placement(struct ar_placement *p, const char *text, int rank)
     return AR_EXIT_DONE;
 }
 
-/* The sizes of a placement's nodes: "2+2+1 ranks". */
-static void
-add_sizes(struct ar_text *t, const int *node_of, int nranks)
-{
-    struct ar_node_index index;
-    if (ar_node_index_init(&index, node_of, nranks))
-        return;
-    for (int i = 0; i < index.count; i++)
-        ar_text_add(t, "%s%d", i > 0 ? "+" : "", index.first[i + 1] - index.first[i]);
-    ar_text_add(t, " rank%s", ar_plural((size_t)nranks));
-    ar_node_index_fini(&index);
-}
-
-static void
-refuse(const struct ar_node_places *places, const int *real)
-{
-    const struct ar_placement *const p = &places->placement;
-    char line[512];
-    struct ar_text t;
-    ar_text_init(&t, line, sizeof line);
-    ar_text_add(&t, "--nodes=%s needs nodes of ", places->text);
-    add_sizes(&t, p->node_of, p->nranks);
-    ar_text_add(&t, ", but this job has nodes of ");
-    add_sizes(&t, real, p->nranks);
-    fprintf(
-        stderr,
-        "allreduce bench: %s; allowed: nodes of these sizes in any order, or one node for all\n",
-        line);
-}
-
-/* Reads text, which rank 0 does, and sees whether the ranks of MPI_COMM_WORLD can play it: they are
- * on one node, on which other nodes are assumed, or on nodes of the same sizes.  *comm gets them in
- * its order, for the caller to free.  Collective.  An enum ar_exit, having said why; *comm and
- * *places are the caller's where it is AR_EXIT_DONE. */
+/* Reads text, which rank 0 does, and sees whether the ranks of MPI_COMM_WORLD can play it: as many,
+ * on one node, on which other nodes are assumed.  Collective.  An enum ar_exit, having said why;
+ * *places is the caller's where it is AR_EXIT_DONE. */
 static int
-take_places(struct ar_node_places *places, const char *text, MPI_Comm *comm)
+take_places(struct ar_node_places *places, const char *text)
 {
     struct ar_placement *const p = &places->placement;
     int rank, nranks, status = AR_EXIT_DONE;
@@ -94,7 +61,7 @@ take_places(struct ar_node_places *places, const char *text, MPI_Comm *comm)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     if (!text)
-        return MPI_Comm_dup(MPI_COMM_WORLD, comm) ? AR_EXIT_FAILED : AR_EXIT_DONE;
+        return AR_EXIT_DONE;
     status = read_placement(p, text, rank);
     if (status)
         return status;
@@ -108,30 +75,21 @@ take_places(struct ar_node_places *places, const char *text, MPI_Comm *comm)
         ar_placement_fini(p);
         return AR_EXIT_USAGE;
     }
-    int *const real = malloc((size_t)nranks * sizeof *real);
-    int *const player = calloc((size_t)nranks, sizeof *player);
-    if (!real || !player || ar_carrier_find_nodes(real, MPI_COMM_WORLD, rank, nranks))
+    int *const real = ar_cli_need_memory(malloc((size_t)nranks * sizeof *real));
+    if (ar_carrier_find_nodes(real, MPI_COMM_WORLD, rank, nranks))
         MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
-    ar_placement_number(real, nranks);
     const int nnodes = ar_nodes_count(real, nranks);
-    places->is_assumed = nnodes == 1 && p->nnodes > 1;
-    for (int r = 0; r < nranks; r++)
-        player[r] = r;
-    const int error = nnodes > 1 ? ar_placement_seat(player, p, real) : AR_OK;
-    if (error == AR_ERR_MEMORY)
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
-    if (error && rank == 0)
-        refuse(places, real);
-    int key = 0;
-    while (!error && key < nranks && player[key] != rank)
-        key++;
-    if (!error)
-        MPI_Comm_split(MPI_COMM_WORLD, 0, key, comm);
-    else
-        ar_placement_fini(p);
     free(real);
-    free(player);
-    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    places->is_assumed = p->nnodes > 1;
+    if (nnodes == 1)
+        return AR_EXIT_DONE;
+    if (rank == 0)
+        fprintf(stderr,
+                "allreduce bench: --nodes=%s needs all ranks on one node, but they are on %d; the "
+                "launcher places them there\n",
+                text, nnodes);
+    ar_placement_fini(p);
+    return AR_EXIT_FAILED;
 }
 
 const char *
@@ -306,15 +264,15 @@ name_machine(char *name, size_t room)
     snprintf(name, room, "%s, %s", host, cpu);
 }
 
-/* CPUs that the ranks of this rank's node may use, together.  Collective over comm. */
+/* CPUs that the ranks of this rank's node may use, together.  Collective over MPI_COMM_WORLD. */
 static int
-count_cpus(MPI_Comm comm)
+count_cpus(void)
 {
     struct ar_cpus cpus;
     MPI_Comm node;
     int rank;
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
     ar_cpus_of_thread(&cpus); /* or none */
     ar_reduce_all(&cpus, (int)sizeof cpus, MPI_BYTE, MPI_BOR, node);
     MPI_Comm_free(&node);
@@ -323,16 +281,17 @@ count_cpus(MPI_Comm comm)
 }
 
 static int
-measure(struct ar_results *results, const struct ar_bench *bench, MPI_Comm comm,
+measure(struct ar_results *results, const struct ar_bench *bench,
         const struct ar_node_places *places)
 {
     struct run run = {.results = results, .bench = bench};
     struct ar_measurement *const m = &run.m;
-    int status = ar_measurement_init(m, comm, places, ar_named_at(bench->type), bench->op);
+    int status =
+        ar_measurement_init(m, MPI_COMM_WORLD, places, ar_named_at(bench->type), bench->op);
     *results = (struct ar_results){.bench = bench,
                                    .places = places,
                                    .nranks = m->nranks,
-                                   .cpus = count_cpus(comm),
+                                   .cpus = count_cpus(),
                                    .type = ar_named_name(bench->type),
                                    .op = ar_op_name(bench->op)};
     ar_provenance_mpi(results->mpi, sizeof results->mpi);
@@ -369,53 +328,13 @@ write_all(const struct ar_results *results, int argc, char **argv)
     return status;
 }
 
-/* --- the file of --output --- */
-
-/* Where stdout goes while the command runs.  The stream of the output keeps its first error. */
-struct destination {
-    struct ar_output output;
-    FILE *before; /* the original stdout; NULL: no file was begun */
-};
-
-/* On an error rank 0 ends the job, since the other ranks cannot go on without it. */
-static void
-begin_output(struct destination *to, const char *path)
-{
-    const int error = ar_output_begin(&to->output, path);
-    if (error) {
-        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
-        MPI_Abort(MPI_COMM_WORLD, AR_EXIT_FAILED);
-    }
-    to->before = stdout;
-    stdout = to->output.file;
-}
-
-/* An enum ar_exit, having said why the file cannot be written. */
-static int
-end_output(struct destination *to, const char *path, bool is_wanted)
-{
-    int error = 0;
-    if (!to->before)
-        return AR_EXIT_DONE;
-    stdout = to->before;
-    if (is_wanted)
-        error = ar_output_end(&to->output);
-    else
-        ar_output_drop(&to->output);
-    if (error)
-        fprintf(stderr, "allreduce bench: --output: cannot write %s: %s\n", path, strerror(error));
-    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
-}
-
 int
 ar_cli_bench(int argc, char **argv)
 {
     struct ar_bench bench;
     struct ar_results results = {0};
     struct ar_node_places places = {0};
-    MPI_Comm comm = MPI_COMM_NULL;
     struct ar_others others;
-    struct destination to = {.before = NULL};
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     ar_cli_start_measuring("bench");
@@ -424,31 +343,23 @@ ar_cli_bench(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
     int status = ar_cli_check_ranks("bench", nranks);
     if (!status)
-        status = ar_cli_check_output("bench: --output", bench.output, rank);
-    if (!status)
         status = ar_cli_check_output("bench: --html", bench.html, rank);
-    if (!status && rank == 0 && bench.output)
-        begin_output(&to, bench.output);
     if (!status)
         status = ar_operands_check("bench", &bench.type, 1, bench.op, rank);
     if (!status)
         status = ar_cli_fit_sizes(&bench.sizes, "bench", &bench.type, 1, rank);
     if (!status)
-        status = take_places(&places, bench.nodes, &comm);
+        status = take_places(&places, bench.nodes);
     if (!status && rank == 0)
         ar_cli_warn_of_settings("bench");
     ar_others_begin(&others);
     if (!status)
-        status = measure(&results, &bench, comm, &places);
+        status = measure(&results, &bench, &places);
     ar_others_end(&others, "bench");
     /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
     const bool has_results = results.n > 0 || results.incomplete;
     if (rank == 0 && has_results && write_all(&results, argc, argv))
         status = status ? status : AR_EXIT_FAILED;
-    if (end_output(&to, bench.output, has_results))
-        status = AR_EXIT_FAILED;
-    if (comm != MPI_COMM_NULL)
-        MPI_Comm_free(&comm);
     MPI_Finalize();
     ar_results_fini(&results);
     ar_placement_fini(&places.placement);

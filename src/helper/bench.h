@@ -25,9 +25,8 @@ struct ar_bench {
     bool exchange;
     const char *nodes; /* where the ranks are to be; NULL: where they are */
     enum ar_columns_format format;
-    const char *output; /* file in place of stdout, or NULL */
-    const char *html;   /* file of a page, or NULL */
-    bool quiet;         /* no progress */
+    const char *html; /* file of a page, or NULL */
+    bool quiet;       /* no progress */
 };
 
 /* Reads the command line as ar_cli_parse does; the caller frees what it owns. */

@@ -9,7 +9,7 @@
 #include "helper/job.h"
 #include "select/select.h"
 
-enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET, OUTPUT };
+enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET };
 
 #define BENCH_PAGE "bench.html"
 
@@ -43,8 +43,7 @@ static const struct argp_option table[] = {
      2},
     {"nodes", 'N', "HxR|FILE", 0,
      "Run as in a job with this placement: 2x4 (2 nodes of 4 ranks), 2x4,cyclic, or a host file. "
-     "On one node the ranks are treated as ranks of several nodes; on several nodes they are "
-     "rearranged to match",
+     "The ranks, which must be on one node, are treated as ranks of these",
      2},
     {NULL, 0, NULL, 0, "How long:", 3},
     {"time", 't', "SECONDS", 0, "Time for each size (default: 2)", 3},
@@ -56,10 +55,6 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "Output:", 4},
     {"csv", 'c', NULL, 0, "Print a line for each size and algorithm, for programs", 4},
     {"json", 'j', NULL, 0, "Print the same as JSON", 4},
-    {"output", OUTPUT, "FILE", 0,
-     "Write the results to this file instead of stdout, where launchers print lines of their own "
-     "when they are interrupted",
-     4},
     {"html", 'H', "FILE", OPTION_ARG_OPTIONAL,
      "Also write a page with plots of time, speed-up and bandwidth (implies --exchange; "
      "default: " BENCH_PAGE ")",
@@ -240,9 +235,6 @@ parse(int key, char *value, struct argp_state *state)
         return 0;
     case EXCHANGE:
         bench->exchange = true;
-        return 0;
-    case OUTPUT:
-        bench->output = value;
         return 0;
     default:
         return parse_value(key, value, state);

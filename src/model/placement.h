@@ -2,13 +2,9 @@
  *
  *   HxR, HxR,block    H nodes of R ranks each; ranks 0 to R-1 are on the first node
  *   HxR,cyclic        rank r is on node r modulo H
- *   a host file       a line for each rank in the order of ranks, or for each rank by its number:
+ *   a host file       a line for each rank, in the order of ranks:
  *                       HOST            as hostname prints it, and as Slurm's SLURM_HOSTFILE has it
- *                       HOST:N          the next N ranks
- *                       HOST slots=N    likewise, as in Open MPI's host files
- *                       node[01-04,7]   several hosts, as Slurm writes them, each with its ranks
- *                       rank N=HOST     as Open MPI's rank files have it; what follows is ignored
- *                     what host files say of limits, binding and interfaces is passed over;
+ *                       HOST:N          as N such lines; likewise HOST slots=N
  *                     '#' begins a comment; nodes may have any number of ranks, in any order
  */
 #ifndef AR_PLACEMENT_H
@@ -41,15 +37,6 @@ int ar_placement_parse_shape(struct ar_placement *placement, const char *text, s
 int ar_placement_parse_hosts(struct ar_placement *placement, const char *text, struct ar_text *why);
 
 void ar_placement_fini(struct ar_placement *placement);
-
-/* Numbers nodes by their first ranks, as struct ar_params wants them: node_of has the first rank of
- * each rank's node, and gets its number. */
-void ar_placement_number(int *node_of, int nranks);
-
-/* Who may be the ranks of the placement where ranks have nodes already, by real_node_of: player[r]
- * gets a real rank for rank r, so that ranks share a real node just where they share one of the
- * placement.  AR_OK; AR_ERR_PARAM: the nodes have other sizes; AR_ERR_MEMORY. */
-int ar_placement_seat(int *player, const struct ar_placement *placement, const int *real_node_of);
 
 #define AR_PLACEMENT_TEXT 256
 

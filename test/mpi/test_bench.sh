@@ -233,20 +233,22 @@ endless="./allreduce bench --algo=ring --sizes=8,16 --time=60 --repetitions=1000
 for signal in INT TERM; do
     # shellcheck disable=SC2086 # words
     interrupt $signal "$scratch/late" ' 0 300$' env LD_PRELOAD="$PWD/test/mpi/.libs/late_rank.so" LATE_LOG="$scratch/late" LATE_US=0 \
-        $endless --csv --output="$scratch/bench.csv"
+        $endless --csv
     expect_interrupted "SIG$signal"
-    [ "$(grep -c '^2,8,.*,right,.*,[0-9]*,[0-9]*,,,,[^,]*,[^,]*,[^,]*,[a-z]*$' "$scratch/bench.csv")" -eq 3 ] ||
-        fail "SIG$signal: other than three rows: $(cat "$scratch/bench.csv")"
+    [ "$(grep -c '^2,8,.*,right,.*,[0-9]*,[0-9]*,,,,[^,]*,[^,]*,[^,]*,[a-z]*$' "$scratch/out")" -eq 3 ] ||
+        fail "SIG$signal: other than three rows: $(cat "$scratch/out")"
     grep -q 'bench: it was interrupted in table 1 of 2, which has [0-9]* of 1000000 batches' "$scratch/err" ||
         fail "SIG$signal: does not say so: $(cat "$scratch/err")"
 done
 if command -v python3 >/dev/null; then
     # shellcheck disable=SC2086 # words
-    interrupt TERM "$scratch/err" 'batch [0-9]' $endless --json --output="$scratch/bench.json"
+    interrupt TERM "$scratch/err" 'batch [0-9]' $endless --json
+    # MPICH's mpiexec prints lines of its own.
     python3 -c 'import json, sys
-bench = json.load(open(sys.argv[1]))
+text = open(sys.argv[1]).read()
+bench = json.JSONDecoder().raw_decode(text, text.index("{"))[0]
 assert bench["complete"] is False and len(bench["results"]) == 3
-assert all(0 < row["batches"] < 1000000 for row in bench["results"])' "$scratch/bench.json" ||
+assert all(0 < row["batches"] < 1000000 for row in bench["results"])' "$scratch/out" ||
         fail "JSON of an interrupted run: not what was expected"
 fi
 
@@ -257,7 +259,8 @@ awk -F, '/^2,/ && $(NF - 1) != "" { wrong = 1 } END { exit wrong }' "$scratch/ou
 if command -v python3 >/dev/null; then
     latin=$scratch/$(printf 'h\344user') # not UTF-8
     printf 'a\na\n' >"$latin"
-    expect_ok "JSON" bench 2 --json --output="$scratch/bench.json" --algo="$algorithms" --sizes=8,64K --place=both --nodes="$latin"
+    bench 2 --json --algo="$algorithms" --sizes=8,64K --place=both --nodes="$latin" >"$scratch/bench.json" 2>"$scratch/err" ||
+        fail "JSON: exit status $?: $(cat "$scratch/err")"
     python3 -c 'import json, sys
 bench = json.load(open(sys.argv[1]))
 assert bench["ranks"] == 2 and len(bench["results"]) == 20 and bench["nodes"].endswith("/h\u00e4user")
@@ -284,9 +287,6 @@ grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reaso
 
 launch 1 ./allreduce bench >"$scratch/out" 2>&1 && fail "one rank: was not refused"
 grep -q 'there is only one rank, but at least two are needed: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
-expect_end "no folder" any 'cannot write /nowhere/bench.csv' bench 2 --output=/nowhere/bench.csv
-expect_end "a full disk" any '--output: cannot write /dev/full: No space left on device' \
-    bench 2 --sizes=8 --algo=native --repetitions=1 --output=/dev/full
 expect_end "unknown algorithm" any "did you mean 'ring'" bench 2 --algo=rign
 expect_end "a type without the op" any 'MPI_BAND does not take MPI_FLOAT' bench 2 --op=band
 expect_end "half an element" any '2 bytes is out of range; allowed: 4 to' bench 2 --sizes=2

@@ -224,7 +224,7 @@ every_row_is_proved_for_placements_as_they_are_read(void **state)
                                         "5x2,cyclic",
                                         "16x4,cyclic",
                                         "a:3\nb\nc:2\na\nb:4\nd\n",
-                                        "rank 1=x\nrank 0=y\nrank 2=y\n"};
+                                        "y\nx slots=1\ny\n"};
     (void)state;
     struct setting setting;
     for (size_t i = 0; i < LENGTH(texts); i++) {

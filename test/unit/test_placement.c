@@ -78,46 +78,25 @@ host_files_say_the_host_of_each_rank(void **state)
     expect("b\na\nb\nc\n", "0102");
     expect("# of a job\n\n  node1\t# first\r\nnode2:3\nnode1", "01110");
     expect("node1\nnode10\nnode1", "010"); /* one name is no part of another */
-    expect("rank 2=a slot=1\nrank 0=b slot=0:0-1\nrank 1 = a\n", "011");
-    expect("rank 1=+n0\nrank 0=+n1", "01");
-}
-
-/* Those of Open MPI, Hydra and Slurm. */
-static void
-host_files_of_launchers_are_read(void **state)
-{
-    (void)state;
-    expect("a slots=2 max_slots=4\nb max-slots=1\na slots=1\n", "0010");
-    expect("a:2 binding=user:0,1\nb binding=none ifname=eth0 user=me\n", "001");
-    expect("node[01-03]\nnode02\n", "0121");
-    expect("n[09-10,2].x:2\nn2.x\nn10.x\n", "00112221");
+    expect("a slots=2\nb\na  slots=1 # again\n", "0010");
 }
 
 static void
 what_is_wrong_in_a_host_file_has_its_line(void **state)
 {
     (void)state;
-    refuse("", "no host in it; allowed in each line: HOST, HOST:N");
+    refuse("", "no host in it; allowed in each line: HOST, or HOST:N");
     refuse("# nothing\n\n", "no host");
     refuse("a\nb what=2", "2: 'what=2'; allowed: only HOST");
-    refuse("a slots=0", "1: 'slots=0'; allowed: a number of ranks from 1 on, once, as in slots=4");
-    refuse("a:2 slots=2", "1: 'slots=2'; allowed: a number of ranks from 1 on, once");
-    refuse("a[1-", "1: 'a[1-'; allowed: numbers and ranges in brackets, as in node[01-04,7]");
-    refuse("a[]", "1: 'a[]'; allowed: numbers and ranges");
-    refuse("a[2-1]", "1: 'a[2-1]'; allowed: numbers and ranges");
-    refuse("a[1-2]/", "1: 'a1/'; allowed: HOST");
-    refuse("a\na[0-999999999]", "2: more than 65536 ranks");
+    refuse("a slots=0", "1: '0'; allowed: a number of ranks from 1 on, as in HOST:4");
+    refuse("a:2 slots=2", "1: 'slots=2'; allowed: only HOST");
+    refuse("a slots=2 max_slots=4", "1: 'max_slots=4'; allowed: only HOST");
+    refuse("node[01-03]", "1: 'node[01-03]'; allowed: HOST");
+    refuse("rank 0=a", "1: '0=a'; allowed: only HOST");
     refuse("a\n\nb:0", "3: '0'; allowed: a number of ranks from 1 on");
     refuse("a:65537", "a number of ranks");
     refuse("a:65536\nb", "2: more than 65536 ranks");
     refuse("a/b", "1: 'a/b'; allowed: HOST");
-    refuse("rank x=a", "1: 'x'; allowed: a rank's number and '='");
-    refuse("rank 0", "1: '0'; allowed: a rank's number and '='");
-    refuse("rank 0=", "1: ''; allowed: a host's name");
-    refuse("rank 0=a\nb", "2: 'b'; allowed: rank N=HOST in every line, as in line 1");
-    refuse("a\nrank 1=b", "2: 'rank 1=b'; allowed: no line with a rank's number, as in line 1");
-    refuse("rank 0=a\nrank 0=b", "2: rank 0 is also in line 1");
-    refuse("rank 0=a\nrank 2=b", "2: rank 2, but no rank 1; allowed: the ranks from 0 on");
 }
 
 static void
@@ -136,64 +115,14 @@ blocks_are_told_from_other_placements(void **state)
     ar_placement_fini(&p);
 }
 
-/* Who plays whom, as a text of digits. */
-static const char *
-seated(const char *placement, const char *real)
-{
-    static char text[32];
-    struct ar_placement p;
-    int node_of[16], player[16];
-    assert_int_equal(read_placement(&p, placement), AR_OK);
-    assert_int_equal(p.nranks, strlen(real));
-    for (int r = 0; r < p.nranks; r++)
-        node_of[r] = real[r] - '0';
-    const int error = ar_placement_seat(player, &p, node_of);
-    for (int r = 0; r < p.nranks; r++)
-        text[r] = (char)('0' + player[r]);
-    text[p.nranks] = '\0';
-    for (int r = 0; r < p.nranks && !error; r++)
-        for (int s = 0; s < p.nranks; s++)
-            assert_int_equal(p.node_of[r] == p.node_of[s],
-                             node_of[player[r]] == node_of[player[s]]);
-    ar_placement_fini(&p);
-    return error == AR_ERR_PARAM ? "no" : error ? "error" : text;
-}
-
-static void
-real_ranks_take_the_places_if_nodes_are_of_the_same_sizes(void **state)
-{
-    (void)state;
-    assert_string_equal(seated("2x2", "0011"), "0123");
-    assert_string_equal(seated("2x2,cyclic", "0011"), "0213");
-    assert_string_equal(seated("2x2", "0101"), "0213");
-    assert_string_equal(seated("a\nb\nb\n", "001"), "201"); /* rank 0's node is the larger one */
-    assert_string_equal(seated("a:2\nb\nc:3\na\n", "0122211"), "1502346");
-    assert_string_equal(seated("2x2", "0001"), "no");
-    assert_string_equal(seated("4x1", "0011"), "no");
-    assert_string_equal(seated("1x4", "0011"), "no");
-}
-
-static void
-nodes_are_numbered_by_their_first_ranks(void **state)
-{
-    int node_of[] = {0, 1, 0, 3, 1, 3};
-    const int expected[] = {0, 1, 0, 2, 1, 2};
-    (void)state;
-    ar_placement_number(node_of, 6);
-    assert_memory_equal(node_of, expected, sizeof expected);
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shapes_are_filled_or_dealt),
         cmocka_unit_test(host_files_say_the_host_of_each_rank),
-        cmocka_unit_test(host_files_of_launchers_are_read),
         cmocka_unit_test(what_is_wrong_in_a_host_file_has_its_line),
         cmocka_unit_test(blocks_are_told_from_other_placements),
-        cmocka_unit_test(real_ranks_take_the_places_if_nodes_are_of_the_same_sizes),
-        cmocka_unit_test(nodes_are_numbered_by_their_first_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
