@@ -157,21 +157,23 @@ record(struct ar_communicator *c, struct ar_decision *d, const struct ar_reducti
 {
     const bool is_native = d->runner == AR_RUN_NATIVE;
     const void *const in = place_of(call) == AR_IN_PLACE ? call->out : call->in;
-    struct ar_record *of = c->records.recorder ? ar_decision_record(c, d, r, place_of(call)) : NULL;
-    const struct ar_call_label *const label = d->label;
+    const size_t count = (size_t)call->count;
+    struct ar_record *of =
+        c->records.recorder ? ar_decision_record(c, d, call->told, r, count, place_of(call)) : NULL;
     if (of)
         ar_record_begin(c->records.recorder, of);
     c->choice.ran = d;
-    const int error =
-        is_native ? call->native(call) : ar_communicator_run(c, call->comm, d, r, in, call->out);
+    c->choice.told = call->told;
+    const int error = is_native ? call->native(call)
+                                : ar_communicator_run(c, call->comm, d, r, in, call->out, count);
     if (!is_native && c->memory.in_place)
-        c->choice.ran = ar_decision_missed(c, d);
+        c->choice.told = ar_decision_missed(c, d, call->told);
     if (error && !is_native)
         refuse(call, c, error);
-    if (of && c->choice.told && c->choice.ran == c->choice.told && c->choice.told->label != label)
-        of = ar_decision_record(c, c->choice.told, r, place_of(call));
+    if (of && c->choice.told != call->told)
+        of = ar_decision_record(c, d, c->choice.told, r, count, place_of(call));
     if (of)
-        ar_record_end(c->records.recorder, of, &call->caller, (uint64_t)call->count * r->size);
+        ar_record_end(c->records.recorder, of, &call->caller, (uint64_t)count * r->size);
     return error;
 }
 
@@ -210,16 +212,15 @@ watch(struct ar_communicator *c, struct ar_decision *d, const struct ar_reductio
 /* --- device memory --- */
 
 static int
-stage(struct ar_communicator *c, const struct ar_decision *d, const struct ar_reduction *r,
+stage(struct ar_communicator *c, struct ar_decision *d, const struct ar_reduction *r,
       const struct ar_call *call, struct ar_owners owners)
 {
     struct ar_staging s;
-    struct ar_decision *const staged = ar_decision_staged(c, d);
     const int begun = ar_staging_begin(&s, call, r, owners);
-    const bool is_ready = !begun && staged;
-    const int error = is_ready ? watch(c, staged, r, &s.call) : MPI_ERR_NO_MEM;
+    s.call.told = "device memory, staged";
+    const int error = begun ? begun : watch(c, d, r, &s.call);
     ar_staging_end(&s, call, r, error);
-    return is_ready ? error : refuse(call, c, error);
+    return begun ? refuse(call, c, begun) : error;
 }
 
 /* Asks this rank's device runtimes what the buffers are and, when that is due, the other ranks as
@@ -315,13 +316,13 @@ static uint64_t
 describe(const struct ar_communicator *c, const struct ar_call *call, struct ar_trace_kind *kind)
 {
     int size = 0;
-    const char *const reason = c->choice.ran      ? c->choice.ran->reason
+    const char *const reason = c->choice.ran      ? ar_decisions_reason(&c->choice)
                                : call->count == 0 ? "nothing to reduce"
                                                   : c->agreement.always_native;
     memset(kind, 0, sizeof *kind);
     snprintf(kind->ran, sizeof kind->ran, "native");
     if (c->choice.ran)
-        ar_decision_print(c->choice.ran, kind->ran);
+        ar_decision_print(c->choice.ran, c->choice.told, kind->ran);
     snprintf(kind->reason, sizeof kind->reason, "%s", reason ? reason : "not ours");
     if (call->count == 0)
         return 0;

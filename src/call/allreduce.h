@@ -16,6 +16,7 @@ struct ar_call {
     MPI_Comm comm;
     int (*native)(const struct ar_call *call); /* the MPI library's own allreduce */
     struct ar_caller caller;                   /* all zero where it is not to be told */
+    const char *told; /* why it runs as it does, if that is not its decision's reason; else NULL */
 };
 
 /* Runs the call: by what was decided for its communicator, or natively.  Collective over the

@@ -10,7 +10,6 @@
 #include "communicator/named_levels.h"
 #include "communicator/process.h"
 #include "communicator/program_clauses.h"
-#include "communicator/seen.h"
 #include "communicator/transport.h"
 #include "communicator/tuner.h"
 #include "communicator/ways.h"
@@ -79,17 +78,14 @@ destroy(struct ar_communicator *c)
     ar_statistics_detach(c->records.recorder);
     c->records.recorder = NULL;
     ar_timeline_detach(c->records.timeline);
-    ar_decisions_destroy(c);
+    ar_decisions_clear(&c->choice);
     ar_tuner_destroy(c->choice.tuner);
     ar_engine_destroy(c);
     ar_levels_forget(c);
     ar_rules_destroy(c->messages.rules[0]);
     ar_rules_destroy(c->messages.rules[1]);
     ar_config_destroy(c->agreement.own_config);
-    free(c->choice.spare_set);
-    free(c->choice.seen);
     free(c->buffers.exact_sum);
-    free(c->choice.told);
     free(c->choice.trials[0]);
     free(c->choice.trials[1]);
     free(c->devices.kinds);
@@ -156,15 +152,6 @@ allocate(MPI_Comm comm)
         return NULL;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
-    const bool sees = c->nranks > AR_RANKS_PLANNED_AT_ONCE;
-    c->choice.spare_set = ar_decision_set_create();
-    c->choice.seen = sees ? calloc(1, sizeof *c->choice.seen) : NULL;
-    if (!c->choice.spare_set || (sees && !c->choice.seen)) {
-        free(c->choice.spare_set);
-        free(c->choice.seen);
-        free(c);
-        return NULL;
-    }
     c->messages.carriage.range = -1;
     c->devices.calls_to_review = LONG_MAX;
     return c;
@@ -185,8 +172,7 @@ find_native(struct ar_communicator *c)
 void
 ar_communicator_configure(struct ar_communicator *c, struct ar_config *config)
 {
-    ar_decisions_clear(c);
-    c->choice.lends_none = 0;
+    ar_decisions_clear(&c->choice);
     ar_config_destroy(c->agreement.own_config);
     c->config = c->agreement.own_config = config;
     find_native(c);
@@ -385,12 +371,12 @@ by_messages(struct ar_communicator *c, const struct ar_decision *decision,
 
 static int
 by_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-          const struct ar_reduction *r, const void *in, void *out)
+          const struct ar_reduction *r, const void *in, void *out, size_t count)
 {
     const struct ar_node_run run = {
         .node = decision->node,
         .plan = decision->node_plan,
-        .count = decision->key.count,
+        .count = count,
         .in_place = decision->choice.params.copy == AR_COPY_IN_PLACE ? c->memory.in_place : NULL,
         .tries_ways = decision->tries_ways,
         .reduction = r,
@@ -412,47 +398,47 @@ by_memory(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *de
 
 static int
 carry(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-      const struct ar_reduction *r, const void *in, void *out)
+      const struct ar_reduction *r, const void *in, void *out, size_t count)
 {
     return decision->runner == AR_RUN_MESSAGES ? by_messages(c, decision, r, in, out)
-                                               : by_memory(c, comm, decision, r, in, out);
+                                               : by_memory(c, comm, decision, r, in, out, count);
 }
 
 /* The plan was made for packed elements: see make_plan in decide.c. */
 static int
 pack(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-     const struct ar_reduction *r, const void *in, void *out)
+     const struct ar_reduction *r, const void *in, void *out, size_t count)
 {
     struct ar_packing p;
-    int error = ar_packing_init(&p, r, in, out, decision->key.count);
+    int error = ar_packing_init(&p, r, in, out, count);
     if (!error)
-        error = carry(c, comm, decision, &p.packed, p.packed_in, p.packed_out);
+        error = carry(c, comm, decision, &p.packed, p.packed_in, p.packed_out, count);
     return ar_packing_fini(&p, error);
 }
 
 static int
 align(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-      const struct ar_reduction *r, const void *in, void *out)
+      const struct ar_reduction *r, const void *in, void *out, size_t count)
 {
     struct ar_reduction aligned = *r;
     aligned.operands = &c->buffers.operands;
     ar_aligned_begin(&c->buffers.operands, in, out);
-    return carry(c, comm, decision, &aligned, in, out);
+    return carry(c, comm, decision, &aligned, in, out, count);
 }
 
 int
 ar_communicator_run(struct ar_communicator *c, MPI_Comm comm, const struct ar_decision *decision,
-                    const struct ar_reduction *r, const void *in, void *out)
+                    const struct ar_reduction *r, const void *in, void *out, size_t count)
 {
     if (c->failure)
         return c->failure;
     if (decision->runner == AR_RUN_EXACT)
-        c->failure = ar_exact_sum_run(c, comm, r, in, out, decision->key.count);
+        c->failure = ar_exact_sum_run(c, comm, r, in, out, count);
     else if (ar_reduction_interleaves(r))
-        c->failure = pack(c, comm, decision, r, in, out);
+        c->failure = pack(c, comm, decision, r, in, out, count);
     else if (decision->whole)
-        c->failure = align(c, comm, decision, r, in, out);
+        c->failure = align(c, comm, decision, r, in, out, count);
     else
-        c->failure = carry(c, comm, decision, r, in, out);
+        c->failure = carry(c, comm, decision, r, in, out, count);
     return c->failure;
 }

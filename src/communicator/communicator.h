@@ -12,8 +12,7 @@
 
 #include "algorithms/domains.h"
 #include "communicator/carrier.h"
-#include "communicator/recent.h"
-#include "communicator/seen.h"
+#include "communicator/decisions.h"
 #include "config/config.h"
 #include "execute/channel.h"
 #include "execute/in_place.h"
@@ -25,19 +24,11 @@
 #include "reduce/reduce.h"
 #include "report/say.h"
 
-#define AR_DECISION_SETS 32
-#define AR_DECISION_WAYS 4
-
 /* Kinds of calls on which ranks agree (devices.h). */
 #define AR_DEVICES_KINDS 256
 
-/* On more ranks auto leaves the first call of each range of sizes to the MPI library. */
-#define AR_RANKS_PLANNED_AT_ONCE 16
-
-struct ar_decision;     /* decide.h */
 struct ar_devices_kind; /* devices.c */
 struct ar_levels_kept;  /* levels.c */
-struct ar_trial;        /* execute/trial.h */
 
 /* The state of what messages need: a carrier, the map of nodes, a channel. */
 enum ar_engine { AR_ENGINE_NONE, AR_ENGINE_READY, AR_ENGINE_FAILED };
@@ -91,25 +82,6 @@ struct ar_memories {
     struct ar_levels_kept *levels; /* groups of ranks; owned */
     int *domain_of;                /* of domains; NULL: they were not needed yet.  Owned */
     struct ar_domains domains;
-};
-
-/* What calls run (decide.h). */
-struct ar_decisions {
-    const struct ar_pick *pick; /* runs regardless of the configuration; NULL: nothing */
-    struct ar_tuner *tuner;     /* NULL: nothing is tuned.  Owned */
-    struct ar_decision *sets[AR_DECISION_SETS]; /* AR_DECISION_WAYS each; NULL: none yet */
-    struct ar_decision *spare_set; /* becomes the first set; made while all ranks can still go
-                                      native.  NULL: in use.  Owned */
-    unsigned next_way;             /* the next to replace in a full set */
-    size_t plan_bytes;             /* of all plans */
-    struct ar_recents recents;
-    const struct ar_decision *ran; /* by the last call; NULL: none, or no longer known */
-    struct ar_decision *told;      /* a decision with the last call's own reason or count, or NULL.
-                                      Owned */
-    struct ar_seen *seen;          /* NULL: few ranks, no call is left to MPI for that.  Owned */
-    struct ar_often often;         /* the calls that get a plan of their own */
-    uint32_t lends_none;           /* a bit for each size bin in which no plan can be lent */
-    struct ar_trial *trials[2];    /* of stores; NULL: none yet.  Owned; see ways.c */
 };
 
 /* What is written down of calls (record/). */
@@ -214,6 +186,6 @@ void ar_communicator_end_choice(struct ar_communicator *c, const char *reason);
  * ranks' messages after it could be mistaken for others. */
 int ar_communicator_run(struct ar_communicator *c, MPI_Comm comm,
                         const struct ar_decision *decision, const struct ar_reduction *r,
-                        const void *in, void *out);
+                        const void *in, void *out, size_t count);
 
 #endif

@@ -48,11 +48,11 @@ allreduce(const struct sum *s, const struct ar_reduction *r, void *buffer, size_
     if (!d)
         return error;
     struct ar_record *const record =
-        c->records.recorder ? ar_decision_record(c, d, r, AR_IN_PLACE) : NULL;
+        c->records.recorder ? ar_decision_record(c, d, NULL, r, count, AR_IN_PLACE) : NULL;
     if (record)
         ar_record_pass(record, count * r->size);
     if (d->runner != AR_RUN_NATIVE)
-        return ar_communicator_run(c, s->comm, d, r, buffer, buffer);
+        return ar_communicator_run(c, s->comm, d, r, buffer, buffer, count);
     /* There is no engine.  Integers have the same bits by any algorithm. */
     return ar_reduce_all(buffer, (int)count, r->type, r->op, s->comm);
 }

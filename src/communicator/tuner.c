@@ -214,9 +214,9 @@ is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
 
 int
 ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
-               const struct ar_reduction *r)
+               const struct ar_reduction *r, size_t count)
 {
-    const unsigned bin = ar_size_bin(d->key.count * d->key.size);
+    const unsigned bin = ar_size_bin(count * r->size);
     if (!is_doubtful(c, d, r) || (c->choice.tuner && c->choice.tuner->gives_up))
         return MPI_SUCCESS;
     if (!c->choice.tuner)
@@ -289,7 +289,7 @@ take_greatest(struct ar_communicator *c, MPI_Comm comm, struct agreement *number
         return error;
     return d->runner == AR_RUN_NATIVE
                ? ar_reduce_all(numbers, NNUMBERS, MPI_INT64_T, MPI_MAX, comm)
-               : ar_communicator_run(c, comm, d, &tuner->max, numbers, numbers);
+               : ar_communicator_run(c, comm, d, &tuner->max, numbers, numbers, NNUMBERS);
 }
 
 /* The greatest times of all ranks; the least of the pairs, since these go with the other sign. What

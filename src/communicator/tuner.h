@@ -26,10 +26,10 @@ const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
                                     struct ar_tuned **tuned, const struct ar_reduction *r,
                                     size_t count, enum ar_place place, int *error);
 
-/* After d was decided by the configuration for a call of r: begins to compare it with native if
- * that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
+/* After d was decided by the configuration for a call of count elements of r: begins to compare it
+ * with native if that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
-                   const struct ar_reduction *r);
+                   const struct ar_reduction *r, size_t count);
 
 /* Is no rival of the current choice on trial?  Otherwise the next call may run something else. */
 bool ar_tuned_is_settled(const struct ar_tuned *tuned);

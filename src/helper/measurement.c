@@ -339,11 +339,14 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
         return;
     const struct ar_communicator *const c = e->state;
     const struct ar_decision *const d = c->choice.ran;
-    o->reason = c->agreement.always_native ? c->agreement.always_native : d->reason;
+    o->reason =
+        c->agreement.always_native ? c->agreement.always_native : ar_decisions_reason(&c->choice);
     if (c->agreement.always_native || d->runner == AR_RUN_NATIVE)
         strcpy(o->ran, "native");
-    else
-        ar_choice_print(&d->choice, o->ran, sizeof o->ran);
+    else {
+        const struct ar_choice choice = ar_decision_choice(d, c->choice.told);
+        ar_choice_print(&choice, o->ran, sizeof o->ran);
+    }
 }
 
 /* --- times --- */

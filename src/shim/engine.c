@@ -42,10 +42,11 @@ last(MPI_Comm comm, const char **reason)
     if (!c || (!why && !c->choice.ran))
         return NULL;
     if (reason) {
-        snprintf(why_text, sizeof why_text, "%s", why ? why : c->choice.ran->reason);
+        snprintf(why_text, sizeof why_text, "%s", why ? why : ar_decisions_reason(&c->choice));
         *reason = why_text;
     }
-    return ar_choice_print(why ? &native : &c->choice.ran->choice, text, sizeof text);
+    const struct ar_choice ran = why ? native : ar_decision_choice(c->choice.ran, c->choice.told);
+    return ar_choice_print(&ran, text, sizeof text);
 }
 
 /* --- the table --- */

@@ -39,7 +39,8 @@ int
 ar_shim_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count, datatype, op, comm, run_next, AR_CALLER};
+    const struct ar_call call = {sendbuf, recvbuf,  count,     datatype, op,
+                                 comm,    run_next, AR_CALLER, NULL};
     return ar_allreduce(&call);
 }
 
@@ -55,8 +56,8 @@ int
 ar_shim_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count,      datatype,
-                                 op,      comm,    run_next_c, AR_CALLER};
+    const struct ar_call call = {sendbuf, recvbuf,    count,     datatype, op,
+                                 comm,    run_next_c, AR_CALLER, NULL};
     return ar_allreduce(&call);
 }
 
@@ -73,8 +74,8 @@ int
 ar_shim_library_allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count,       datatype,
-                                 op,      comm,    run_library, AR_CALLER};
+    const struct ar_call call = {sendbuf, recvbuf,     count,     datatype, op,
+                                 comm,    run_library, AR_CALLER, NULL};
     if (ar_next_is_caller(call.caller.address))
         return ar_next->library_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return ar_allreduce(&call);
@@ -92,8 +93,8 @@ int
 ar_shim_library_allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    const struct ar_call call = {sendbuf, recvbuf, count,         datatype,
-                                 op,      comm,    run_library_c, AR_CALLER};
+    const struct ar_call call = {sendbuf, recvbuf,       count,     datatype, op,
+                                 comm,    run_library_c, AR_CALLER, NULL};
     if (ar_next_is_caller(call.caller.address))
         return ar_next->library_allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     return ar_allreduce(&call);
