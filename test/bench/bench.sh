@@ -3,7 +3,7 @@
 # The machine should have nothing else to do.
 : "${srcdir:?run me by make bench}" "${1:?}"
 
-sections='sizes counts ranks forced limits setup levels native online plot'
+sections='sizes counts ranks forced limits communicators levels native online plot'
 [ "$1" = bench ] || sections=${1#bench-}
 failed=0
 

@@ -8,7 +8,7 @@ file=$measured/setup.csv
 echo ranks,bytes,native_us,auto_us >"$file"
 for ranks in 2 4; do
     for bytes in 8 1024 65536 1048576; do
-        both=$(in_turn 5 auto "$ranks" test/bench/setup_cost "$bytes") || fail "setup_cost $bytes"
+        both=$(in_turn 5 auto "$ranks" test/bench/communicators "$bytes") || fail "communicators $bytes"
         echo "$ranks,$bytes,$both" >>"$file"
     done
 done

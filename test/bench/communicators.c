@@ -1,7 +1,7 @@
 /* Prints the microseconds of: duplicate MPI_COMM_WORLD, one MPI_Allreduce of so many
  * bytes on it, free it.  The median of batches, of rank 0.
  *
- * usage: setup_cost BYTES
+ * usage: communicators BYTES
  */
 #include <mpi.h>
 #include <stdio.h>
