@@ -190,7 +190,7 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
         t = create_tuned(c, comm, r, count, &request, error);
     if (!t)
         return NULL;
-    if (tries_all(c) || t->online.state != AR_SETTLED) /* native is tried once */
+    if (tries_all(c) || !ar_online_is_settled(&t->online)) /* native is tried once */
         *tuned = t;
     const size_t turn = ar_online_turn(&t->online);
     return tries_all(c) || turn > 0 ? &t->picks[turn] : NULL;
@@ -234,7 +234,7 @@ ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct 
 bool
 ar_tuned_is_settled(const struct ar_tuned *tuned)
 {
-    return tuned->online.state != AR_TRYING;
+    return !ar_online_is_trying(&tuned->online);
 }
 
 bool

@@ -12,6 +12,8 @@ ar_online_init(struct ar_online *o, struct ar_budget *budget, const struct ar_ca
     *o = (struct ar_online){
         .budget = budget, .list = list, .nranks = nranks, .warm_ups = 1, .gain = 1};
     o->first = o->incumbent = first;
+    o->rival = list->n;
+    o->is_timing = true;
     o->wake = (uint64_t)(100 / budget->percent);
     return ar_elimination_init(&o->search, &ar_by_calls, list, first);
 }
@@ -22,13 +24,25 @@ ar_online_fini(struct ar_online *o)
     ar_elimination_fini(&o->search);
 }
 
+bool
+ar_online_is_trying(const struct ar_online *o)
+{
+    return o->is_timing && o->rival < o->list->n;
+}
+
+bool
+ar_online_is_settled(const struct ar_online *o)
+{
+    return o->incumbent_ns > 0 && o->rival == o->list->n;
+}
+
 /* Whose turn it is: 1 for the rival's.  Which side begins a pair follows the sequence of Thue and
  * Morse, which has no period.  Lengths of a program's calls often have one, so that otherwise one
  * side might get the short ones. */
 static int
 side_of(const struct ar_online *o)
 {
-    if (o->state != AR_TRYING)
+    if (!ar_online_is_trying(o))
         return 0;
     if (o->warm_ups > 0)
         return 1;
@@ -87,13 +101,13 @@ wait_for_rival(struct ar_online *o)
     const int64_t missing = wanted - (b->time_ns / 100 * b->percent - b->spent_ns);
     const int64_t a_call = o->call_ns * b->percent / 100 + 1;
     o->wake = o->calls + (uint64_t)(missing > 0 ? missing / a_call + 1 : 1);
-    o->state = AR_WAITING;
+    o->is_timing = false;
 }
 
 static void
-begin(struct ar_online *o, enum ar_online_state state, int warm_ups)
+begin(struct ar_online *o, int warm_ups)
 {
-    o->state = state;
+    o->is_timing = true;
     o->warm_ups = warm_ups;
     o->taken[0] = o->taken[1] = 0;
     o->spent_ns = 0;
@@ -104,7 +118,7 @@ static void
 rest(struct ar_online *o)
 {
     const int64_t calls = 1000 * o->budget->agree_ns / (o->call_ns + 1);
-    o->state = AR_SETTLED;
+    o->is_timing = false;
     o->wake = o->calls + (uint64_t)(calls > CHECK_CALLS ? calls : CHECK_CALLS);
 }
 
@@ -118,7 +132,7 @@ go_on(struct ar_online *o)
         wait_for_rival(o);
     else
         rest(o);
-    return o->state == AR_SETTLED;
+    return ar_online_is_settled(o);
 }
 
 static bool
@@ -144,7 +158,8 @@ end_look(struct ar_online *o, int64_t now)
     if (has_drifted)
         o->wake = o->calls + CHECK_CALLS;
     if (o->drifts == 2) { /* from the beginning */
-        begin(o, AR_MEASURING, 0);
+        begin(o, 0);
+        o->incumbent_ns = 0;
         o->wake = 0;
         o->drifts = 0;
     }
@@ -200,10 +215,10 @@ ar_online_judge(struct ar_online *o, const struct ar_online_times *times)
     const int64_t median_ns = median(times->pairs[0], o->taken[0]);
     o->budget->spent_ns += times->agree_ns;
     o->budget->agree_ns = times->agree_ns;
-    if (o->state == AR_MEASURING)
-        return end_measuring(o, median_ns, times->call_ns);
-    if (o->state == AR_TRYING)
+    if (ar_online_is_trying(o))
         return judge_rival(o, times);
+    if (!ar_online_is_settled(o))
+        return end_measuring(o, median_ns, times->call_ns);
     end_look(o, median_ns);
     return false;
 }
@@ -217,38 +232,35 @@ account(struct ar_online *o)
     o->accounted = o->calls;
 }
 
-/* Ends a warm-up, or takes a time. */
-static void
-take(struct ar_online *o, int side, int64_t ns)
+/* Ends a warm-up, or takes a time.  Is the batch complete? */
+static bool
+take(struct ar_online *o, int64_t ns)
 {
-    if (o->warm_ups > 0 && side == (o->state == AR_TRYING))
+    const int side = side_of(o);
+    const bool tries = ar_online_is_trying(o);
+    o->spent_ns += side ? ns : 0;
+    if (o->warm_ups > 0 && side == tries)
         o->warm_ups--;
     else
         o->ns[side][o->taken[side]++] = ns;
+    if (!tries)
+        return o->taken[0] == AR_ONLINE_BATCH;
+    return o->taken[0] == o->taken[1] &&
+           ((o->taken[0] == QUICK_CALLS && o->values[1].n == 0) || o->taken[0] == AR_ONLINE_BATCH);
 }
 
 bool
 ar_online_note(struct ar_online *o, int64_t ns)
 {
     account(o);
-    switch (o->state) {
-    case AR_WAITING:
-        wait_for_rival(o);
-        if (o->wake == o->calls + 1)
-            begin(o, AR_TRYING, 1);
+    if (o->is_timing)
+        return take(o, ns);
+    if (ar_online_is_settled(o)) {
+        begin(o, 0);
         return false;
-    case AR_SETTLED:
-        begin(o, AR_LOOKING, 0);
-        return false;
-    case AR_TRYING: {
-        const int side = side_of(o);
-        o->spent_ns += side ? ns : 0;
-        take(o, side, ns);
-        return o->taken[0] == o->taken[1] && ((o->taken[0] == QUICK_CALLS && o->values[1].n == 0) ||
-                                              o->taken[0] == AR_ONLINE_BATCH);
     }
-    default:
-        take(o, 0, ns);
-        return o->taken[0] == AR_ONLINE_BATCH;
-    }
+    wait_for_rival(o);
+    if (o->wake == o->calls + 1)
+        begin(o, 1);
+    return false;
 }

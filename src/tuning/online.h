@@ -43,18 +43,17 @@ struct ar_online_times {
     int64_t agree_ns; /* by the agreement before */
 };
 
-enum ar_online_state { AR_MEASURING, AR_WAITING, AR_TRYING, AR_SETTLED, AR_LOOKING };
-
 struct ar_online {
     struct ar_budget *budget;
     const struct ar_candidate_list *list;
     int nranks;
     struct ar_elimination search;
-    enum ar_online_state state;
-    size_t first, incumbent, rival;
+    bool is_timing; /* calls are timed: the incumbent and its rival, or the incumbent alone.
+                       Otherwise wake tells when that begins */
+    size_t first, incumbent, rival; /* rival: list->n where there is none */
     size_t tried;
     double gain;                     /* over the first incumbent, as far as pairs were won */
-    int64_t incumbent_ns, call_ns;   /* agreed */
+    int64_t incumbent_ns, call_ns;   /* agreed; 0: not known yet */
     uint64_t calls, accounted, wake; /* so many so far; in the budget; when there is something to
                                         do */
     int warm_ups;                    /* calls of this batch that do not count */
@@ -70,6 +69,12 @@ struct ar_online {
 int ar_online_init(struct ar_online *o, struct ar_budget *budget,
                    const struct ar_candidate_list *list, size_t first, int nranks);
 void ar_online_fini(struct ar_online *o);
+
+/* Is the next call a part of a trial?  Otherwise the incumbent runs it. */
+bool ar_online_is_trying(const struct ar_online *o);
+
+/* Has all been tried? */
+bool ar_online_is_settled(const struct ar_online *o);
 
 /* The candidate that runs the next call. */
 size_t ar_online_turn(const struct ar_online *o);
