@@ -439,7 +439,7 @@ explain_auto(const struct scene *scene)
     const int error = ar_advise(&advice, &scene->advice);
     if (error)
         return tell_error(scene, error);
-    char *const rules = ar_advice_rules(&advice);
+    char *const rules = ar_advice_rules(&advice, 0, 0);
     if (!rules)
         return tell_error(scene, AR_ERR_MEMORY);
     char places[AR_PLACEMENT_TEXT];
@@ -452,7 +452,8 @@ explain_auto(const struct scene *scene)
         printf("  %7s %%", ar_part_names[i]);
     printf("\n");
     for (int i = 0; i < advice.n; i++)
-        print_proposals(&advice.entries[i]);
+        if (advice.entries[i].is_new_best)
+            print_proposals(&advice.entries[i]);
     free(rules);
     return AR_EXIT_DONE;
 }
@@ -467,7 +468,7 @@ ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order)
         return exit_code;
     scene.advice.in_order = in_order;
     const int error = ar_advise(&advice, &scene.advice);
-    char *const text = error ? NULL : ar_advice_rules(&advice);
+    char *const text = error ? NULL : ar_advice_rules(&advice, 0, 0);
     exit_code = tell_error(&scene, error || text ? error : AR_ERR_MEMORY);
     if (text)
         *rules = text;

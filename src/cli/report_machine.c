@@ -208,7 +208,7 @@ static int
 print_rules(const struct there *there)
 {
     for (size_t i = 0; i < there->ngroups; i++) {
-        char *const rules = ar_advice_rules(&there->groups[i].advice);
+        char *const rules = ar_advice_rules(&there->groups[i].advice, 0, 0);
         if (!rules)
             return AR_ERR_MEMORY;
         printf("auto there on %d rank%s: %s\n", there->groups[i].nranks,

@@ -64,6 +64,8 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
            spans_nodes(c) ? " of several nodes" : "", machine->title,
            in_order ? ", for ops that do not commute" : "", rules);
     for (int i = 0; i < advice->n && c->config->verbose > 1; i++) {
+        if (!advice->entries[i].is_new_best)
+            continue;
         char name[AR_CHOICE_TEXT], time[AR_NUMBER_TEXT];
         const struct ar_advice_entry *const e = &advice->entries[i];
         ar_say("auto: %zu bytes by %s are predicted to take %s", e->at,
@@ -72,10 +74,11 @@ tell_advice(const struct ar_communicator *c, const struct ar_machine *machine,
     }
 }
 
-/* The rules on rank 0, for all ops or for those that do not commute; the caller's to free.  NULL:
- * none. */
+/* The rules on rank 0, for all ops or for those that do not commute, and in *rivals those of what
+ * is next; the caller's to free.  NULL: none. */
 static char *
-advise(const struct ar_communicator *c, const struct ar_machine *machine, bool in_order)
+advise(const struct ar_communicator *c, const struct ar_machine *machine, bool in_order,
+       char **rivals)
 {
     const struct ar_advice_request request = {
         .machine = machine,
@@ -87,7 +90,8 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
     };
     struct ar_advice *const advice = malloc(sizeof *advice);
     const int error = advice ? ar_advise(advice, &request) : AR_ERR_MEMORY;
-    char *const rules = error ? NULL : ar_advice_rules(advice);
+    char *const rules = error ? NULL : ar_advice_rules(advice, 0, 0);
+    *rivals = error ? NULL : ar_advice_rules(advice, 1, AR_PROPOSALS - 1);
     if (!rules)
         ar_say("warning: the model gives no rules for %d ranks (%s): auto follows its built-in "
                "rules",
@@ -109,7 +113,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct shape {
     uint64_t number;
-    char *rules[2]; /* as ar_communicator's; NULL: none yet */
+    char *rules[2];  /* as ar_communicator's; NULL: none yet */
+    char *rivals[2]; /* what is next */
     struct ar_machine machine;
 } shapes[SHAPES];
 
@@ -154,21 +159,37 @@ recall(uint64_t number, bool in_order, struct ar_machine *machine, char **rules)
     return shape != NULL;
 }
 
+/* rivals is the shape's from here on. */
 static void
-remember(uint64_t number, bool in_order, const struct ar_machine *machine, const char *rules)
+remember(uint64_t number, bool in_order, const struct ar_machine *machine, const char *rules,
+         char *rivals)
 {
     pthread_mutex_lock(&lock);
     struct shape *shape = find_shape(number);
     if (!shape) {
         shape = &shapes[next_shape];
         next_shape = (next_shape + 1) % SHAPES;
-        free(shape->rules[0]);
-        free(shape->rules[1]);
+        for (int i = 0; i < 2; i++) {
+            free(shape->rules[i]);
+            free(shape->rivals[i]);
+        }
         *shape = (struct shape){.number = number, .machine = *machine};
     }
     if (!shape->rules[in_order])
         shape->rules[in_order] = strdup(rules);
+    free(shape->rivals[in_order]);
+    shape->rivals[in_order] = rivals;
     pthread_mutex_unlock(&lock);
+}
+
+static char *
+recall_rivals(uint64_t number, bool in_order)
+{
+    pthread_mutex_lock(&lock);
+    const struct shape *const shape = find_shape(number);
+    char *const rivals = shape && shape->rivals[in_order] ? strdup(shape->rivals[in_order]) : NULL;
+    pthread_mutex_unlock(&lock);
+    return rivals;
 }
 
 /* --- the rules of all ranks --- */
@@ -203,9 +224,12 @@ find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm 
     if (c->config->model_file && read_machine(c, machine))
         return MPI_SUCCESS;
     fit_machine(c, machine);
-    *text = advise(c, machine, in_order);
+    char *rivals;
+    *text = advise(c, machine, in_order, &rivals);
     if (*text)
-        remember(shape, in_order, machine, *text);
+        remember(shape, in_order, machine, *text, rivals);
+    else
+        free(rivals);
     return MPI_SUCCESS;
 }
 
@@ -248,4 +272,21 @@ ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choi
         *reason = ar_reason_model;
     }
     return MPI_SUCCESS;
+}
+
+int
+ar_model_rivals(struct ar_communicator *c, MPI_Comm comm, struct ar_rules **rivals, bool in_order)
+{
+    struct ar_problem problem;
+    char *text = NULL;
+    *rivals = NULL;
+    if (!c->messages.rules[in_order])
+        return MPI_SUCCESS;
+    if (c->rank == 0)
+        text = recall_rivals(shape_of(c), in_order);
+    int error = ar_broadcast_text(c, comm, &text);
+    if (!error && text && ar_rules_parse(rivals, text, &problem))
+        error = MPI_ERR_NO_MEM;
+    free(text);
+    return error;
 }

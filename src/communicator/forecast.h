@@ -13,6 +13,12 @@
 int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
 
+/* *rivals becomes the clauses of what formulas propose next to ar_model_choose's choices, alike on
+ * all ranks and the caller's; all that match a call are proposed for it.  NULL: none, also where
+ * rank 0 has forgotten them.  Collective over comm.  Errors as of ar_model_choose. */
+int ar_model_rivals(struct ar_communicator *c, MPI_Comm comm, struct ar_rules **rivals,
+                    bool in_order);
+
 /* Who measures, and how. */
 struct ar_measuring {
     MPI_Comm comm;

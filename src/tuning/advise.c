@@ -251,27 +251,44 @@ crossing(const struct search *s, size_t one, size_t other, int size)
     return round < least ? least - 1 : round > most ? most : round;
 }
 
+/* Times that differ by less are of the same schedule under another name, or as good as that. */
+#define AS_LONG 1e-6
+
+/* Is there a proposal that takes as long as candidate i? */
+static bool
+has_as_long(const struct search *s, const struct ar_advice_entry *entry, size_t i, int size)
+{
+    const double at = cost_at(s, i, size)->time.at;
+    bool has = false;
+    for (int k = 0; k < entry->n; k++)
+        has |= fabs(entry->best[k].time.at - at) <= AS_LONG * at;
+    return has;
+}
+
 /* The winner at a size, and what comes next. */
 static struct ar_advice_entry
 entry_of(const struct search *s, size_t first, int size)
 {
     struct ar_advice_entry entry = {.bytes = SIZE_MAX, .at = sizes[size]};
-    size_t which[AR_PROPOSALS] = {first};
     for (size_t next = first; entry.n < AR_PROPOSALS && next < s->list.n;) {
-        which[entry.n] = next;
         entry.best[entry.n++] =
             (struct ar_proposal){s->list.of[next].choice, cost_at(s, next, size)->time};
         next = s->list.n;
-        for (size_t i = 0; i < s->list.n; i++) {
-            bool is_new = cost_at(s, i, size)->ns < INFINITY;
-            for (int k = 0; k < entry.n; k++)
-                is_new &= which[k] != i;
-            if (is_new &&
+        for (size_t i = 0; i < s->list.n; i++)
+            if (cost_at(s, i, size)->ns < INFINITY && !has_as_long(s, &entry, i, size) &&
                 (next == s->list.n || cost_at(s, i, size)->ns < cost_at(s, next, size)->ns))
                 next = i;
-        }
     }
     return entry;
+}
+
+static bool
+proposes_the_same(const struct ar_advice_entry *a, const struct ar_advice_entry *b)
+{
+    bool is_same = a->n == b->n;
+    for (int i = 0; i < a->n && is_same; i++)
+        is_same = ar_choice_equals(&a->best[i].choice, &b->best[i].choice);
+    return is_same;
 }
 
 static void
@@ -283,10 +300,15 @@ conclude(struct ar_advice *advice, const struct search *s)
         const size_t i = winner(s, size, last);
         if (i == s->list.n)
             return;
-        if (i != last && size > 0 && advice->n > 0)
-            advice->entries[advice->n - 1].bytes = crossing(s, last, i, size);
-        if (i != last)
-            advice->entries[advice->n++] = entry_of(s, i, size);
+        struct ar_advice_entry entry = entry_of(s, i, size);
+        struct ar_advice_entry *const next = &advice->entries[advice->n];
+        entry.is_new_best = i != last;
+        if (advice->n == 0 || !proposes_the_same(next - 1, &entry)) {
+            if (advice->n > 0)
+                next[-1].bytes = crossing(s, last, i, size);
+            *next = entry;
+            advice->n++;
+        }
         last = i;
     }
 }
@@ -328,21 +350,36 @@ ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
     return error;
 }
 
+/* Clauses of what stands at this place, 0 for the best. */
+static void
+write_place(FILE *out, const struct ar_advice *advice, int place)
+{
+    const struct ar_request any = {.nranks = 0};
+    const struct ar_advice_entry *const end = advice->entries + advice->n;
+    size_t from = 0;
+    for (const struct ar_advice_entry *e = advice->entries; e < end; from = e->bytes + 1, e++) {
+        const struct ar_choice *const choice = &e->best[place].choice;
+        const bool is_there = place < e->n;
+        while (is_there && e + 1 < end && place < e[1].n &&
+               ar_choice_equals(&e[1].best[place].choice, choice))
+            e++;
+        if (is_there && ftell(out) > 0)
+            fputs(";", out);
+        if (is_there)
+            ar_rules_clause_write(out, choice, from, e->bytes, &any, 0);
+    }
+}
+
 char *
-ar_advice_rules(const struct ar_advice *advice)
+ar_advice_rules(const struct ar_advice *advice, int first, int last)
 {
     char *text = NULL;
-    size_t length, from = 0;
-    const struct ar_request any = {.nranks = 0};
+    size_t length;
     FILE *const out = open_memstream(&text, &length);
     if (!out)
         return NULL;
-    for (int i = 0; i < advice->n; i++) {
-        const struct ar_advice_entry *const e = &advice->entries[i];
-        fputs(i ? ";" : "", out);
-        ar_rules_clause_write(out, &e->best[0].choice, from, e->bytes, &any, 0);
-        from = e->bytes + 1;
-    }
+    for (int place = first; place <= last; place++)
+        write_place(out, advice, place);
     const int failed = ferror(out);
     if (fclose(out) || failed) {
         free(text);

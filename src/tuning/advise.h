@@ -31,10 +31,12 @@ struct ar_proposal {
 /* The best choices for messages that are longer than the entry before's bytes, and of up to
  * these. */
 struct ar_advice_entry {
+    bool is_new_best;                      /* the first is not that of the entry before */
     size_t bytes;                          /* SIZE_MAX: of the last */
     size_t at;                             /* the bytes for which times are those of the formulas */
     int n;                                 /* at least 1 */
-    struct ar_proposal best[AR_PROPOSALS]; /* the first is advised, others are next */
+    struct ar_proposal best[AR_PROPOSALS]; /* the first is advised, others are next, and each takes
+ another time */
 };
 
 struct ar_advice {
@@ -53,7 +55,8 @@ int ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_
 /* AR_OK; errors of ar_formula_init. */
 int ar_advise(struct ar_advice *advice, const struct ar_advice_request *request);
 
-/* The advice as clauses that ar_rules_parse reads; "" for none.  Malloced; NULL without memory. */
-char *ar_advice_rules(const struct ar_advice *advice);
+/* The advice as clauses that ar_rules_parse reads; "" for none.  It has what stands at places first
+ * to last, one place after the other: 0 is the best.  Malloced; NULL without memory. */
+char *ar_advice_rules(const struct ar_advice *advice, int first, int last);
 
 #endif

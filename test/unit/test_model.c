@@ -599,13 +599,49 @@ advice_keeps_to_what_may_serve(void **state)
     assert_int_equal(advice.n, 0); /* the ring keeps no order */
     request.in_order = false;
     assert_int_equal(ar_advise(&advice, &request), AR_OK);
-    char *text = ar_advice_rules(&advice);
+    char *text = ar_advice_rules(&advice, 0, 0);
     assert_non_null(strstr(text, "ring"));
     assert_int_equal(advice.entries[advice.n - 1].bytes, SIZE_MAX);
     struct ar_rules *rules;
     struct ar_problem problem;
     assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_OK);
-    assert_int_equal(rules->nclauses, advice.n);
+    size_t changes = 0;
+    for (int i = 0; i < advice.n; i++)
+        changes += advice.entries[i].is_new_best;
+    assert_int_equal(rules->nclauses, changes);
+    ar_rules_destroy(rules);
+    free(text);
+    free(node_of);
+}
+
+/* Of the clauses that match a size the first is what is advised, and others are what comes next. */
+static void
+advice_as_rules_keeps_the_places(void **state)
+{
+    const struct ar_machine machine = ar_machine_flat(A, B, C);
+    int *const node_of = ar_machine_place(&machine, 8);
+    const struct ar_advice_request request = {
+        .machine = &machine, .node_of = node_of, .nranks = 8, .scratch_bytes = (size_t)64 << 20};
+    struct ar_advice advice;
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(ar_advise(&advice, &request), AR_OK);
+    char *const text = ar_advice_rules(&advice, 0, AR_PROPOSALS - 1);
+    assert_int_equal(ar_rules_parse(&rules, text, &problem), AR_OK);
+    for (int i = 0; i < advice.n; i++) {
+        const struct ar_advice_entry *const e = &advice.entries[i];
+        const struct ar_request at = {.bytes = e->at, .nranks = 8, .commutative = true};
+        int place = 0;
+        for (size_t k = 0; k < rules->nclauses; k++)
+            if (ar_clause_matches(&rules->clauses[k], &at)) {
+                assert_true(place < e->n);
+                assert_true(ar_choice_equals(&rules->clauses[k].choice, &e->best[place++].choice));
+            }
+        assert_int_equal(place, AR_PROPOSALS);
+        assert_true(e->best[1].time.at != e->best[0].time.at &&
+                    e->best[2].time.at != e->best[1].time.at);
+    }
     ar_rules_destroy(rules);
     free(text);
     free(node_of);
@@ -1028,6 +1064,7 @@ main(void)
         cmocka_unit_test(a_comparison_begins_with_the_best),
         cmocka_unit_test(leaders_are_not_taken_for_the_others),
         cmocka_unit_test(advice_keeps_to_what_may_serve),
+        cmocka_unit_test(advice_as_rules_keeps_the_places),
 
         cmocka_unit_test(advice_takes_few_steps_on_1000_ranks_and_on_65536),
         cmocka_unit_test(a_machine_is_what_its_file_says),
