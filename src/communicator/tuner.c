@@ -8,16 +8,18 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/decide.h"
+#include "communicator/forecast.h"
 #include "communicator/tuned_rules.h"
 #include "execute/group.h"
 #include "select/number.h"
 #include "tuning/online.h"
 
-/* One size and class.  Where only native is tried, it is the second candidate, and the first one is
- * what the configuration says of each call. */
+/* One size and class.  Where only rivals are tried, the first candidate is what the configuration
+ * says of each call, and it is alone, without picks, until the first agreement. */
 struct ar_tuned {
     struct ar_tuned *next;
     struct ar_tuned_rule rule; /* what it settled on last; for which calls is known before */
+    size_t bytes;              /* of its first call */
     struct ar_candidate_list list;
     struct ar_pick *picks; /* owned; of each candidate */
     struct ar_online online;
@@ -29,7 +31,7 @@ struct ar_tuner {
     struct ar_pick call; /* of the agreement; its number is 0 before the first one */
     struct ar_reduction max;
     struct ar_budget budget, told; /* what of it the dump knows */
-    bool gives_up;                 /* ranks share cores, so native is not tried.  Agreed */
+    bool gives_up;                 /* ranks share cores, so no rival is tried.  Agreed */
 };
 
 /* What the ranks agree on. */
@@ -92,21 +94,20 @@ list_all(struct ar_tuned *t, size_t *first, const struct ar_communicator *c,
     return error ? error : ar_candidates_add(&t->list, first, choice);
 }
 
+/* Auto's choice, which may stay alone: many communicators make few calls. */
 static int
-list_two(struct ar_tuned *t, size_t *first, const struct ar_choice *choice)
+list_one(struct ar_tuned *t, size_t *first, const struct ar_choice *choice)
 {
-    static const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
-    size_t second;
-    t->list.of = calloc(2, sizeof *t->list.of); /* many communicators make few calls */
-    t->list.room = t->list.of ? 2 : 0;
-    const int error = t->list.of ? ar_candidates_add(&t->list, first, choice) : AR_ERR_MEMORY;
-    return error ? error : ar_candidates_add(&t->list, &second, &native);
+    t->list.of = calloc(1, sizeof *t->list.of);
+    t->list.room = t->list.of ? 1 : 0;
+    return t->list.of ? ar_candidates_add(&t->list, first, choice) : AR_ERR_MEMORY;
 }
 
+/* The list is complete. */
 static int
 make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
 {
-    if (ar_online_init(&t->online, &c->choice.tuner->budget, &t->list, first, c->nranks))
+    if (ar_online_enter(&t->online, &t->list, first))
         return MPI_ERR_NO_MEM;
     t->picks = calloc(t->list.n, sizeof *t->picks);
     for (size_t i = 0; t->picks && i < t->list.n; i++)
@@ -115,20 +116,42 @@ make_picks(struct ar_tuned *t, const struct ar_communicator *c, size_t first)
     return t->picks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* A search for calls like this one of r, for which choice runs now.  request: all candidates that
- * serve it are tried; NULL: only native.  Returns NULL without memory. */
+/* Native and what formulas propose next join auto's choice.  Collective over comm. */
+static int
+add_rivals(struct ar_tuned *t, struct ar_communicator *c, MPI_Comm comm)
+{
+    static const struct ar_choice native = {.kind = AR_CHOICE_NATIVE};
+    const struct ar_request request = {.bytes = t->bytes, .nranks = c->nranks};
+    struct ar_rules *rivals;
+    size_t which;
+    const int failed = ar_model_rivals(c, comm, &rivals, !t->rule.commutative);
+    int error = failed ? AR_OK : ar_candidates_add(&t->list, &which, &native);
+    for (size_t i = 0; rivals && i < rivals->nclauses && !error; i++)
+        if (ar_clause_matches(&rivals->clauses[i], &request))
+            error = ar_candidates_add(&t->list, &which, &rivals->clauses[i].choice);
+    ar_rules_destroy(rivals);
+    return failed ? failed : error ? MPI_ERR_NO_MEM : make_picks(t, c, 0);
+}
+
+/* A search for calls of r like this one of so many bytes, for which choice runs now.  request: all
+ * candidates that serve it are tried; NULL: rivals, which are found out later.  Returns NULL
+ * without memory. */
 static struct ar_tuned *
-add_tuned(struct ar_communicator *c, const struct ar_reduction *r, unsigned bin,
+add_tuned(struct ar_communicator *c, const struct ar_reduction *r, size_t bytes,
           const struct ar_choice *choice, const struct ar_request *request)
 {
     size_t first;
     struct ar_tuned *const t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
-    t->rule = (struct ar_tuned_rule){
-        .bin = bin, .nranks = c->nranks, .type = r->type_class, .commutative = r->commutative};
-    if ((request ? list_all(t, &first, c, request, choice) : list_two(t, &first, choice)) ||
-        make_picks(t, c, first)) {
+    t->bytes = bytes;
+    t->rule = (struct ar_tuned_rule){.bin = ar_size_bin(bytes),
+                                     .nranks = c->nranks,
+                                     .type = r->type_class,
+                                     .commutative = r->commutative};
+    ar_online_init(&t->online, &c->choice.tuner->budget, c->nranks);
+    if (request ? list_all(t, &first, c, request, choice) || make_picks(t, c, first)
+                : list_one(t, &first, choice)) {
         destroy_tuned(t);
         return NULL;
     }
@@ -152,7 +175,7 @@ create_tuned(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction
                          : 1;
     request->is_scattered = c->messages.carriage.node_of &&
                             !ar_nodes_are_blocks(c->messages.carriage.node_of, c->nranks);
-    struct ar_tuned *const t = add_tuned(c, r, ar_size_bin(request->bytes), &now->choice, request);
+    struct ar_tuned *const t = add_tuned(c, r, request->bytes, &now->choice, request);
     *error = t ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     return t;
 }
@@ -190,25 +213,33 @@ ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned **tuned,
         t = create_tuned(c, comm, r, count, &request, error);
     if (!t)
         return NULL;
-    if (tries_all(c) || !ar_online_is_settled(&t->online)) /* native is tried once */
+    if (tries_all(c) || !ar_online_is_settled(&t->online)) /* rivals are tried once */
         *tuned = t;
     const size_t turn = ar_online_turn(&t->online);
     return tries_all(c) || turn > 0 ? &t->picks[turn] : NULL;
 }
 
+/* Are rivals tried only where no ranks of a node share cores?  Where they do, one call of an MPI
+ * library that does not yield takes as long as thousands of ours. */
+static bool
+minds_cores(const struct ar_communicator *c)
+{
+    return c->config->tune == AR_TUNE_RIVALS;
+}
+
 /* Is d auto's, and a prediction?  Only types and ops that all ranks name alike count, so that all
- * come to the same conclusion.  Where the ranks of a node share cores, one call of an MPI library
- * that does not yield takes as long as thousands of ours.  Whether ranks of several nodes share
- * cores is known only after the first agreement. */
+ * come to the same conclusion.  Whether ranks of several nodes share cores is known only after the
+ * first agreement. */
 static bool
 is_doubtful(const struct ar_communicator *c, const struct ar_decision *d,
             const struct ar_reduction *r)
 {
-    return c->config->tune == AR_TUNE_NATIVE && c->nranks > 1 && r->named &&
+    return c->config->tune != AR_TUNE_OFF && !tries_all(c) && c->nranks > 1 && r->named &&
            d->key.keeps == AR_DETERMINISM_NONE && d->choice.kind == AR_CHOICE_ALGORITHM &&
            (!d->clause || d->clause->kind == AR_CHOICE_AUTO) &&
-           (d->node ? c->nranks > AR_RANKS_PLANNED_AT_ONCE && !d->node->is_crowded
-                    : d->runner == AR_RUN_MESSAGES) &&
+           (d->node
+                ? c->nranks > AR_RANKS_PLANNED_AT_ONCE && !(minds_cores(c) && d->node->is_crowded)
+                : d->runner == AR_RUN_MESSAGES) &&
            !ar_config_has_list(c->config);
 }
 
@@ -216,16 +247,16 @@ int
 ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
                const struct ar_reduction *r, size_t count)
 {
-    const unsigned bin = ar_size_bin(count * r->size);
+    const size_t bytes = count * r->size;
     if (!is_doubtful(c, d, r) || (c->choice.tuner && c->choice.tuner->gives_up))
         return MPI_SUCCESS;
     if (!c->choice.tuner)
         c->choice.tuner = ar_tuner_create(c);
     if (!c->choice.tuner)
         return MPI_ERR_NO_MEM;
-    if (find(c->choice.tuner, r, bin))
+    if (find(c->choice.tuner, r, ar_size_bin(bytes)))
         return MPI_SUCCESS;
-    *tuned = add_tuned(c, r, bin, &d->choice, NULL);
+    *tuned = add_tuned(c, r, bytes, &d->choice, NULL);
     /* Recent calls may belong to it, too: all ranks find out at the same call. */
     ar_recent_forget(&c->choice.recents, NULL);
     return *tuned ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -271,7 +302,7 @@ choose_call(struct ar_communicator *c)
                                                                        : MPI_SUCCESS;
 }
 
-/* The numbers become the greatest of all ranks.  If only native is tried there are few agreements,
+/* The numbers become the greatest of all ranks.  If only rivals are tried there are few agreements,
  * for which a plan for shared memory would cost more than it saves. */
 static int
 take_greatest(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
@@ -292,19 +323,13 @@ take_greatest(struct ar_communicator *c, MPI_Comm comm, struct agreement *number
                : ar_communicator_run(c, comm, d, &tuner->max, numbers, numbers, NNUMBERS);
 }
 
-/* The greatest times of all ranks; the least of the pairs, since these go with the other sign. What
- * it takes counts as set-up in the statistics. */
+/* The greatest times of all ranks; the least of the pairs, since these go with the other sign. */
 static int
 agree(struct ar_communicator *c, MPI_Comm comm, struct agreement *numbers)
 {
-    const uint64_t start = ar_clock_system_ns();
     turn_signs(&numbers->times);
     const int error = take_greatest(c, comm, numbers);
     turn_signs(&numbers->times);
-    const uint64_t ns = ar_clock_system_ns() - start;
-    if (c->records.recorder)
-        c->records.recorder->setup_ns += ns;
-    c->choice.tuner->budget.own_agree_ns = (int64_t)ns;
     return error;
 }
 
@@ -318,7 +343,8 @@ settle(const struct ar_communicator *c, struct ar_tuned *t)
     char gain[AR_NUMBER_TEXT];
     ar_number_print(o->gain, gain, sizeof gain);
     if (!tries_all(c))
-        snprintf(rule->reason, sizeof rule->reason, "native won by %sx", gain);
+        snprintf(rule->reason, sizeof rule->reason, "%s won by %sx",
+                 pick->choice.algorithm ? pick->choice.algorithm->name : "native", gain);
     else if (o->incumbent == o->first)
         snprintf(rule->reason, sizeof rule->reason, "tuned online: tried %zu, stayed", o->tried);
     else
@@ -344,18 +370,21 @@ count(struct ar_tuner *tuner)
 int
 ar_tuner_note(struct ar_communicator *c, MPI_Comm comm, struct ar_tuned *t, int64_t ns)
 {
-    fenv_t environment;
+    struct ar_tuner *const tuner = c->choice.tuner;
+    struct ar_setup setup;
     if (!ar_online_note(&t->online, ns))
         return MPI_SUCCESS;
-    feholdexcept(&environment);
+    ar_setup_begin(&setup);
     struct agreement numbers = {ar_online_summarize(&t->online), c->shares_cores};
-    const int error = agree(c, comm, &numbers);
-    if (!error && !tries_all(c) && numbers.shares_cores)
-        c->choice.tuner->gives_up = true;
-    else if (!error && ar_online_judge(&t->online, &numbers.times))
+    int error = agree(c, comm, &numbers);
+    tuner->gives_up |= !error && minds_cores(c) && numbers.shares_cores;
+    if (!error && !tuner->gives_up && !t->picks)
+        error = add_rivals(t, c, comm);
+    tuner->budget.own_agree_ns = (int64_t)(ar_clock_system_ns() - setup.start_ns);
+    if (!error && !tuner->gives_up && ar_online_judge(&t->online, &numbers.times))
         settle(c, t);
     if (tries_all(c))
-        count(c->choice.tuner);
-    fesetenv(&environment);
+        count(tuner);
+    ar_setup_end(&setup, c);
     return error;
 }

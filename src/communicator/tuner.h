@@ -1,8 +1,9 @@
 /* Calls of a communicator try what may be faster, and the winner stays.  Each size (by powers of
  * two) and class of type has a search of its own (tuning/online.h), for whose verdicts the ranks
  * agree on times in one small allreduce.  With ALLREDUCE_TUNE=online all candidates are tried.
- * With native, the default, only the MPI library's own allreduce is tried, and only where auto's
- * choice is a prediction: by messages, and on more ranks than it was measured on.
+ * With rivals, the default, only the MPI library's own allreduce and the next best that formulas
+ * propose are tried, and only where auto's choice is a prediction: by messages, and on more ranks
+ * than it was measured on.  There they are not tried where ranks share cores, except with crowded.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */
@@ -27,7 +28,7 @@ const struct ar_pick *ar_tuner_pick(struct ar_communicator *c, MPI_Comm comm,
                                     size_t count, enum ar_place place, int *error);
 
 /* After d was decided by the configuration for a call of count elements of r: begins to compare it
- * with native if that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
+ * with rivals if that is due, and then *tuned is the search.  MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int ar_tuner_doubt(struct ar_communicator *c, struct ar_tuned **tuned, const struct ar_decision *d,
                    const struct ar_reduction *r, size_t count);
 

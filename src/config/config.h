@@ -25,7 +25,7 @@ enum ar_transport {
     AR_TRANSPORT_MPI
 };
 
-enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_NATIVE, AR_TUNE_ONLINE };
+enum ar_tune_mode { AR_TUNE_OFF, AR_TUNE_RIVALS, AR_TUNE_CROWDED, AR_TUNE_ONLINE };
 
 /* Where clauses come from, in the order in which they are asked. */
 enum ar_source {

@@ -1,20 +1,26 @@
 #include "tuning/online.h"
 
+#include <stdint.h>
+
 #define QUICK_CALLS  1    /* of each side before the first judgement */
 #define CHECK_CALLS  2000 /* between looks for drift, at least */
 #define DRIFT_FACTOR 3    /* /2: so much slower or faster, twice in a row, is one */
+#define NONE         SIZE_MAX
 
 /* Enough calls come before the first agreement, which costs about a call. */
-int
-ar_online_init(struct ar_online *o, struct ar_budget *budget, const struct ar_candidate_list *list,
-               size_t first, int nranks)
+void
+ar_online_init(struct ar_online *o, struct ar_budget *budget, int nranks)
 {
     *o = (struct ar_online){
-        .budget = budget, .list = list, .nranks = nranks, .warm_ups = 1, .gain = 1};
-    o->first = o->incumbent = first;
-    o->rival = list->n;
-    o->is_timing = true;
+        .budget = budget, .nranks = nranks, .rival = NONE, .is_timing = true, .warm_ups = 1};
     o->wake = (uint64_t)(100 / budget->percent);
+}
+
+int
+ar_online_enter(struct ar_online *o, const struct ar_candidate_list *list, size_t first)
+{
+    o->list = list;
+    o->first = o->incumbent = first;
     return ar_elimination_init(&o->search, &ar_by_calls, list, first);
 }
 
@@ -27,13 +33,13 @@ ar_online_fini(struct ar_online *o)
 bool
 ar_online_is_trying(const struct ar_online *o)
 {
-    return o->is_timing && o->rival < o->list->n;
+    return o->is_timing && o->rival != NONE;
 }
 
 bool
 ar_online_is_settled(const struct ar_online *o)
 {
-    return o->incumbent_ns > 0 && o->rival == o->list->n;
+    return o->incumbent_ns > 0 && o->rival == NONE;
 }
 
 /* Whose turn it is: 1 for the rival's.  Which side begins a pair follows the sequence of Thue and
@@ -126,9 +132,10 @@ rest(struct ar_online *o)
 static bool
 go_on(struct ar_online *o)
 {
-    o->rival = ar_elimination_next(&o->search);
+    const size_t next = ar_elimination_next(&o->search);
+    o->rival = next < o->list->n ? next : NONE;
     o->values[0].n = o->values[1].n = 0;
-    if (o->rival < o->list->n)
+    if (o->rival != NONE)
         wait_for_rival(o);
     else
         rest(o);

@@ -50,7 +50,7 @@ struct ar_online {
     struct ar_elimination search;
     bool is_timing; /* calls are timed: the incumbent and its rival, or the incumbent alone.
                        Otherwise wake tells when that begins */
-    size_t first, incumbent, rival; /* rival: list->n where there is none */
+    size_t first, incumbent, rival; /* rival: SIZE_MAX where there is none */
     size_t tried;
     double gain;                     /* over the first incumbent, as far as pairs were won */
     int64_t incumbent_ns, call_ns;   /* agreed; 0: not known yet */
@@ -64,10 +64,12 @@ struct ar_online {
     int drifts;                 /* looks in a row that saw one */
 };
 
-/* Of the candidates of a list, which must outlive o, of which first is the incumbent.  AR_OK, or
- * AR_ERR_MEMORY with nothing to fini. */
-int ar_online_init(struct ar_online *o, struct ar_budget *budget,
-                   const struct ar_candidate_list *list, size_t first, int nranks);
+/* Begins to measure what runs now. */
+void ar_online_init(struct ar_online *o, struct ar_budget *budget, int nranks);
+
+/* The candidates, which must outlive o, of which first runs now; before the first judgement.  AR_OK
+ * or AR_ERR_MEMORY. */
+int ar_online_enter(struct ar_online *o, const struct ar_candidate_list *list, size_t first);
 void ar_online_fini(struct ar_online *o);
 
 /* Is the next call a part of a trial?  Otherwise the incumbent runs it. */

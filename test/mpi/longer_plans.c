@@ -21,7 +21,7 @@ make(const char *clauses)
 {
     struct ar_config *const config = ar_config_from_algo(clauses);
     check_true(config != NULL);
-    config->tune = AR_TUNE_NATIVE;
+    config->tune = AR_TUNE_RIVALS;
     struct ar_communicator *const c = ar_communicator_create_with(world.comm, config);
     check_true(c != NULL);
     return c;

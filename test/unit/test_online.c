@@ -31,7 +31,8 @@ begin_with(struct world *at, const int64_t *ns, int percent, size_t n)
     list.n = n;
     ar_online_fini(&at->online);
     *at = (struct world){.budget = {.percent = percent}, .ns = ns, .agree_ns = ns[0]};
-    assert_int_equal(ar_online_init(&at->online, &at->budget, &list, 0, RANKS), AR_OK);
+    ar_online_init(&at->online, &at->budget, RANKS);
+    assert_int_equal(ar_online_enter(&at->online, &list, 0), AR_OK);
 }
 
 static void
