@@ -92,6 +92,9 @@ struct ar_foreign_rule {
 
 #define AR_ANY_BOUNDS ((struct ar_bounds){0, SIZE_MAX})
 
+/* Writes a range as in a clause: 0-8191, 8192-inf, or one number. */
+void ar_translator_write_range(struct ar_translator *x, struct ar_bounds range);
+
 /* Writes it as a clause. */
 void ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule);
 
