@@ -1,5 +1,8 @@
 /* allreduce convert: the settings of other libraries as rules, and back. */
+#include <config.h>
+
 #include <argp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +14,16 @@
 
 struct request {
     enum ar_foreign from, to; /* AR_LIBRARIES: rules of ours */
-    const char *operand;      /* a text, NAME=VALUE or a file */
+    const char *operand;      /* a text, settings or a file */
 };
 
-#define LIBRARIES "intel, openmpi, mpich, ucc, nccl" /* ar_library_names */
+#define LIBRARIES "intel, openmpi, mpich, ucc, nccl, oneccl" /* ar_library_names */
 
 static const struct argp_option options[] = {
     {"from", 'f', "LIBRARY", 0,
-     "The library whose setting the text is: intel, openmpi, mpich, ucc or nccl; not needed for "
-     "NAME=VALUE (default: the text is rules, as in ALLREDUCE_ALGO)",
+     "The library whose setting the text is: intel, openmpi, mpich, ucc, nccl or oneccl; of "
+     "several settings, those of this library (default: what the names of settings say; without "
+     "any, the text is rules, as in ALLREDUCE_ALGO)",
      0},
     {"to", 't', "LIBRARY", 0, "The library to translate to (default: rules)", 0},
     {0},
@@ -32,21 +36,6 @@ library_of(struct argp_state *state, const char *option, const char *name)
     if (library < 0)
         argp_error(state, "--%s: unknown library '%s'; allowed: " LIBRARIES, option, name);
     return (enum ar_foreign)library;
-}
-
-/* Refuses NAME=VALUE whose name is no library's.  In rules a '=' comes behind a '(' or a ':'. */
-static void
-refuse_unknown_setting(struct argp_state *state, const char *operand)
-{
-    char known[512];
-    struct ar_text t;
-    const size_t length = strcspn(operand, "=(:; \t\n");
-    if (operand[length] != '=' || access(operand, F_OK) == 0)
-        return;
-    ar_text_init(&t, known, sizeof known);
-    ar_text_settings(&t);
-    argp_error(state, "%.*s is not a variable of a known library; allowed: %s", (int)length,
-               operand, known);
 }
 
 static error_t
@@ -69,57 +58,51 @@ parse_option(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!request->operand)
             argp_error(state, "give a text, NAME=VALUE or a file");
-        const char *text = request->operand;
-        const enum ar_foreign told = ar_library_of_setting(request->operand, &text);
-        if (told < AR_LIBRARIES && request->from < AR_LIBRARIES && told != request->from)
-            argp_error(state, "'%s' is a setting of %s, not of %s", request->operand,
-                       ar_library_titles[told], ar_library_titles[request->from]);
-        if (told == AR_LIBRARIES)
-            refuse_unknown_setting(state, request->operand);
-        request->from = told < AR_LIBRARIES ? told : request->from;
-        request->operand = text;
-        if (request->from == request->to)
-            argp_error(state, request->to == AR_LIBRARIES
-                                  ? "give --from=LIBRARY or --to=LIBRARY; libraries: " LIBRARIES
-                                  : "--from and --to are the same");
+        if (request->from == request->to && request->to < AR_LIBRARIES)
+            argp_error(state, "--from and --to are the same");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-/* The operand's text or, if it names a file, the text of the file.  Malloced; NULL, having said
- * why. */
-static char *
-text_of(const char *operand)
+/* --- texts --- */
+
+/* Is it meant as the name of a file, such as job.sh?  No text of settings or rules looks so. */
+static bool
+is_file_name(const char *operand)
 {
-    char *text = NULL, reason[256] = " out of memory";
+    return strpbrk(operand, "./") && !strpbrk(operand, "=:;,@#(){} \t\n");
+}
+
+/* The text of a file.  Malloced; NULL, having said why. */
+static char *
+read_file(const char *what, const char *path)
+{
+    char *text = NULL, reason[256] = "";
     struct ar_text why;
-    if (access(operand, F_OK) != 0) {
-        text = strdup(operand);
-    } else {
-        FILE *const file = ar_input_open(operand);
-        ar_text_init(&why, reason, sizeof reason);
-        const int error = file ? ar_input_text(&text, file, &why) : AR_ERR_SYNTAX;
-        if (!file)
-            ar_text_add(&why, " %m");
-        else if (error == AR_ERR_MEMORY)
-            ar_text_add(&why, " out of memory");
-        if (file)
-            fclose(file);
-    }
+    FILE *const file = ar_input_open(path);
+    ar_text_init(&why, reason, sizeof reason);
+    if (!file)
+        ar_text_add(&why, " %m");
+    else if (ar_input_text(&text, file, &why) == AR_ERR_MEMORY)
+        ar_text_add(&why, " out of memory");
+    if (file)
+        fclose(file);
     if (!text)
-        fprintf(stderr, "allreduce convert: %s:%s\n", operand, reason);
+        fprintf(stderr, "allreduce convert: %s%s:%s\n", what, path, reason);
     return text;
 }
+
+/* --- translations --- */
 
 static int
 fail(const char *what, const struct ar_problem *problem, int error)
 {
     if (error == AR_ERR_SYNTAX && problem->line == 0)
-        fprintf(stderr, "allreduce convert: %s: %s\n", what, problem->text);
+        fprintf(stderr, "allreduce convert: %s%s\n", what, problem->text);
     else if (error == AR_ERR_SYNTAX)
-        fprintf(stderr, "allreduce convert: %s: line %d, column %d: %s\n", what, problem->line,
+        fprintf(stderr, "allreduce convert: %sline %d, column %d: %s\n", what, problem->line,
                 problem->column, problem->text);
     else
         fprintf(stderr, "allreduce convert: out of memory\n");
@@ -127,12 +110,244 @@ fail(const char *what, const struct ar_problem *problem, int error)
 }
 
 static void
-print_notes(const char *notes)
+print_notes(const char *before, const char *notes)
 {
-    for (const char *end; *notes; notes = end + 1) {
+    for (const char *end; notes && *notes; notes = end + 1) {
         end = strchr(notes, '\n');
-        fprintf(stderr, "allreduce convert: %.*s\n", (int)(end - notes), notes);
+        fprintf(stderr, "allreduce convert: %s%.*s\n", before, (int)(end - notes), notes);
     }
+}
+
+/* Translates the library's setting, or rules (AR_LIBRARIES), to what is asked for.  what: what
+ * errors begin with; before: what notes begin with.  Returns an enum ar_exit; *result is malloced.
+ */
+static int
+translate(char **result, enum ar_foreign to, enum ar_foreign from, const char *text, int radix,
+          const char *what, const char *before)
+{
+    struct ar_translation in = {0}, out = {0};
+    struct ar_problem problem;
+    struct ar_rules *rules = NULL;
+    int error = AR_OK;
+    if (from == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text))
+        error = ar_openmpi_translate_json(&in, text, &problem);
+    else if (from < AR_LIBRARIES)
+        error = ar_translate_from(&in, from, text, radix, &problem);
+    if (!error && to < AR_LIBRARIES) {
+        error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);
+        if (!error)
+            error = ar_translate_to(&out, to, rules, &problem);
+    }
+    struct ar_translation *const last = out.text ? &out : &in;
+    if (!error) {
+        print_notes(before, in.notes);
+        print_notes(before, out.notes);
+        *result = last->text;
+        last->text = NULL;
+    }
+    ar_rules_destroy(rules);
+    ar_translation_fini(&in);
+    ar_translation_fini(&out);
+    return error ? fail(what, &problem, error) : AR_EXIT_DONE;
+}
+
+static int
+print(const char *result)
+{
+    const size_t length = strlen(result);
+    printf("%s%s", result, length > 0 && result[length - 1] == '\n' ? "" : "\n");
+    return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
+}
+
+/* --- settings in a text --- */
+
+struct conversion {
+    const struct request *request;
+    const char *file; /* whose text has the settings; NULL: the operand has them */
+    int radix;        /* of UCC's knomial; 0: none is set */
+    bool has_tune;    /* is UCC_TL_UCP_TUNE set, to which the radix belongs? */
+    char *first;      /* the first translation; NULL: none yet */
+    bool differ;      /* are there others than that? */
+    FILE *told, *all; /* what was translated, a line each; the same with the translations */
+};
+
+static bool
+is_named(const struct ar_foreign_setting *setting, const char *name)
+{
+    return setting->name.length == strlen(name) &&
+           memcmp(setting->name.at, name, setting->name.length) == 0;
+}
+
+static bool
+is_radix(const struct ar_foreign_setting *setting)
+{
+    return is_named(setting, "UCC_TL_UCP_ALLREDUCE_KN_RADIX");
+}
+
+/* Why there is nothing to translate in a setting of a library; NULL: there is. */
+static const char *
+why_none(const struct conversion *c, const struct ar_foreign_setting *setting)
+{
+    if (setting->why)
+        return setting->why;
+    if (memchr(setting->value.at, '$', setting->value.length))
+        return "its value is another variable's, which convert does not know";
+    if (is_radix(setting) && c->radix == 0)
+        return "only a whole number from 2 on is understood";
+    return is_radix(setting) && c->has_tune ? "it is the radix of knomial in UCC_TL_UCP_TUNE"
+                                            : NULL;
+}
+
+static int
+keep(struct conversion *c, const struct ar_foreign_setting *setting, const char *what, char *result)
+{
+    char header[512];
+    snprintf(header, sizeof header, "%s%.*s (%s)", what, (int)setting->value.length,
+             setting->value.at, ar_library_titles[setting->library]);
+    fprintf(c->told, "%s\n", header);
+    fprintf(c->all, "# %s\n%s%s", header, result, strchr(result, '\n') ? "" : "\n");
+    c->differ |= c->first && strcmp(c->first, result) != 0;
+    if (c->first)
+        free(result);
+    else
+        c->first = result;
+    return AR_EXIT_DONE;
+}
+
+static int
+convert_setting(struct conversion *c, const struct ar_foreign_setting *setting)
+{
+    char what[512] = "", *text, *result;
+    struct ar_text t;
+    ar_text_init(&t, what, sizeof what);
+    if (c->file)
+        ar_text_add(&t, "%s: line %d: ", c->file, setting->line);
+    ar_text_add(&t, "%.*s: ", (int)setting->name.length, setting->name.at);
+    const char *const why = why_none(c, setting);
+    if (why) {
+        fprintf(stderr, "allreduce convert: %sno translation: %s\n", what, why);
+        return AR_EXIT_DONE;
+    }
+    text =
+        is_radix(setting) ? strdup("@knomial") : strndup(setting->value.at, setting->value.length);
+    if (text && setting->library == AR_LIBRARY_OPENMPI &&
+        memmem(setting->name.at, setting->name.length, "filename", 8)) {
+        char *const path = text;
+        text = read_file(what, path);
+        free(path);
+    }
+    if (!text)
+        return AR_EXIT_FAILED;
+    const int error =
+        translate(&result, c->request->to, setting->library, text,
+                  setting->library == AR_LIBRARY_UCC ? c->radix : 0, what, c->file ? what : "");
+    free(text);
+    return error ? error : keep(c, setting, what, result);
+}
+
+/* What the settings say together, and how many there are of the library that is asked for. */
+static size_t
+look_through(struct conversion *c, const char *text, struct ar_foreign_setting *last)
+{
+    const enum ar_foreign from = c->request->from;
+    struct ar_foreign_settings in = {.text = text, .at = text, .line = 1};
+    size_t n = 0;
+    while (ar_foreign_setting_next(&in, last)) {
+        n += from == AR_LIBRARIES || last->library == from;
+        c->has_tune |= is_named(last, "UCC_TL_UCP_TUNE");
+        if (is_radix(last) && !ar_word_int(last->value, 2, INT_MAX, &c->radix))
+            c->radix = 0;
+    }
+    return n;
+}
+
+static int
+convert_settings(struct conversion *c, const char *text)
+{
+    struct ar_foreign_settings in = {.text = text, .at = text, .line = 1};
+    struct ar_foreign_setting setting;
+    char *told = NULL, *all = NULL;
+    size_t size;
+    int status = AR_EXIT_FAILED;
+    c->told = open_memstream(&told, &size);
+    c->all = open_memstream(&all, &size);
+    if (c->told && c->all) {
+        status = AR_EXIT_DONE;
+        while (ar_foreign_setting_next(&in, &setting))
+            if (c->request->from == AR_LIBRARIES || setting.library == c->request->from) {
+                const int error = convert_setting(c, &setting);
+                status = error > status ? error : status;
+            }
+    }
+    if (c->told)
+        fclose(c->told);
+    if (c->all)
+        fclose(c->all);
+    if (c->first && !c->differ && c->file)
+        print_notes("", told);
+    if (c->first && print(c->differ ? all : c->first))
+        status = AR_EXIT_FAILED;
+    else if (!c->first && !status)
+        status = AR_EXIT_FAILED;
+    free(told);
+    free(all);
+    free(c->first);
+    return status;
+}
+
+/* --- the whole --- */
+
+/* Where neither the text nor the command line says what it is. */
+static int
+refuse(const struct request *request, bool is_file, const struct ar_foreign_setting *other)
+{
+    char known[640];
+    struct ar_text t;
+    const size_t length = strcspn(request->operand, "=(:; \t\n");
+    ar_text_init(&t, known, sizeof known);
+    ar_text_settings(&t);
+    if (other)
+        fprintf(stderr, "allreduce convert: %.*s is a setting of %s, not of %s\n",
+                (int)other->name.length, other->name.at, ar_library_titles[other->library],
+                ar_library_titles[request->from]);
+    else if (is_file)
+        fprintf(stderr,
+                "allreduce convert: %s: it has no setting of a known library; give "
+                "--from=LIBRARY if it is the text of one, or --to=LIBRARY if it is rules; known: "
+                "%s\n",
+                request->operand, known);
+    else if (request->operand[length] == '=')
+        fprintf(stderr,
+                "allreduce convert: %.*s is not a variable of a known library; allowed: %s\n",
+                (int)length, request->operand, known);
+    else
+        fprintf(stderr,
+                "allreduce convert: give --from=LIBRARY or --to=LIBRARY; libraries: " LIBRARIES
+                "\n");
+    return AR_EXIT_USAGE;
+}
+
+static int
+convert(const struct request *request, const char *text, bool is_file)
+{
+    struct conversion c = {.request = request, .file = is_file ? request->operand : NULL};
+    struct ar_foreign_setting last = {.library = AR_LIBRARIES};
+    char what[32], *result;
+    if (look_through(&c, text, &last) > 0)
+        return convert_settings(&c, text);
+    if (last.library < AR_LIBRARIES)
+        return refuse(request, is_file, &last);
+    const bool is_named = !is_file && text[strcspn(text, "=(:; \t\n")] == '=';
+    if (is_named || request->from == request->to)
+        return refuse(request, is_file, NULL);
+    snprintf(what, sizeof what,
+             "%s: ", request->from < AR_LIBRARIES ? ar_library_titles[request->from] : "rules");
+    int status = translate(&result, request->to, request->from, text, 0, what, "");
+    if (!status) {
+        status = print(result);
+        free(result);
+    }
+    return status;
 }
 
 int
@@ -142,43 +357,16 @@ ar_cli_convert(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .args_doc = "TEXT\nFILE\nNAME=VALUE",
-        .doc = "Translate the settings of other libraries to rules, or rules to their settings. "
-               "What has no counterpart is reported on stderr.",
+        .doc = "Translate the settings of other libraries to rules, or rules to their settings.  "
+               "In a job script, a module file or a parameter file, each setting is found by its "
+               "name. What has no counterpart is reported on stderr.",
     };
     struct request request = {.from = AR_LIBRARIES, .to = AR_LIBRARIES};
-    struct ar_translation in = {0}, out = {0};
-    struct ar_problem problem;
-    struct ar_rules *rules = NULL;
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
 
-    char *const text = text_of(request.operand);
-    if (!text)
-        return AR_EXIT_FAILED;
-    const char *const of_what =
-        request.from < AR_LIBRARIES ? ar_library_titles[request.from] : "rules";
-    int error = AR_OK;
-    if (request.from == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text))
-        error = ar_openmpi_translate_json(&in, text, &problem);
-    else if (request.from < AR_LIBRARIES)
-        error = ar_translate_from(&in, request.from, text, &problem);
-    if (!error && request.to < AR_LIBRARIES) {
-        error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);
-        if (!error)
-            error = ar_translate_to(&out, request.to, rules, &problem);
-    }
-    if (error) {
-        error = fail(of_what, &problem, error);
-    } else {
-        print_notes(in.notes ? in.notes : "");
-        print_notes(out.notes ? out.notes : "");
-        const char *const result = out.text ? out.text : in.text;
-        const size_t length = strlen(result);
-        printf("%s%s", result, length > 0 && result[length - 1] == '\n' ? "" : "\n");
-        error = fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
-    }
-    ar_rules_destroy(rules);
-    ar_translation_fini(&in);
-    ar_translation_fini(&out);
+    const bool is_file = access(request.operand, F_OK) == 0 || is_file_name(request.operand);
+    char *const text = is_file ? read_file("", request.operand) : strdup(request.operand);
+    const int status = text ? convert(&request, text, is_file) : AR_EXIT_FAILED;
     free(text);
-    return error;
+    return status;
 }

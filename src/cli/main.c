@@ -17,7 +17,7 @@ static const struct subcommand subcommands[] = {
     {"list", ar_cli_list, "list the algorithms: names, parameters, needs, sources"},
     {"explain", ar_cli_explain, "draw, prove and count one algorithm, or explain a text of rules"},
     {"convert", ar_cli_convert,
-     "translate settings of Intel MPI, Open MPI, MPICH, UCC and NCCL to rules, and back"},
+     "translate settings of MPI libraries, UCC, NCCL and oneCCL to rules, and back"},
     {"run", ar_cli_run, "under mpiexec: run a program with the library preloaded"},
     {"bench", ar_cli_bench, "under mpiexec: time every algorithm beside the MPI library's own"},
     {"tune", ar_cli_tune, "under mpiexec: find the fastest for each size, and write rules"},

@@ -136,6 +136,8 @@ ar_translator_write(struct ar_translator *x, const struct ar_foreign_rule *rule)
         ar_translator_note(x, "%s's %s is %s: %s", ar_library_titles[c->library], c->name, choice,
                            c->note);
     fputs(choice, x->text);
+    if (x->radix > 0 && strcmp(choice, "knomial") == 0)
+        fprintf(x->text, "(radix=%d)", x->radix);
     if (rule->segment > 0)
         fprintf(x->text, "(segment=%zu)", rule->segment);
     if (has_sizes || rule->asks)
@@ -163,7 +165,8 @@ read_name(struct ar_translator *x)
     return c ? AR_OK : AR_ERR_SYNTAX;
 }
 
-/* "0-4k" or "4k"; the end of one range may be the beginning of the next, to which it belongs. */
+/* "0-4k", "4k" or "4k-max"; the end of one range may be the beginning of the next, to which it
+ * belongs. */
 static bool
 take_range(struct ar_translator *x, struct ar_bounds *r)
 {
@@ -171,6 +174,11 @@ take_range(struct ar_translator *x, struct ar_bounds *r)
     if (ar_size_parse(&r->min, at, &end) == AR_OK) {
         at = end;
         r->max = r->min;
+        if (strncmp(at, "-max", 4) == 0) {
+            r->max = SIZE_MAX;
+            x->at = at + 4;
+            return true;
+        }
         if (*at != '-' || ar_size_parse(&r->max, at + 1, &end) == AR_OK) {
             x->at = end;
             return r->max >= r->min;
@@ -268,6 +276,28 @@ read_tokens(struct ar_translator *x)
     return error;
 }
 
+/* oneCCL's algorithms, each with a range of sizes or for all. */
+static int
+read_ranges(struct ar_translator *x)
+{
+    while (*x->at) {
+        struct ar_foreign_rule rule = {.sizes = AR_ANY_BOUNDS, .ranks = AR_ANY_BOUNDS};
+        rule.is = ar_translator_find(x, ar_word_next(&x->at, ":;"));
+        if (!rule.is)
+            return AR_ERR_SYNTAX;
+        if (*x->at == ':') {
+            x->at++;
+            if (!take_range(x, &rule.sizes) || (*x->at && *x->at != ';')) {
+                ar_text_add(&x->why, "expected sizes as in 0-8192 or 8193-max");
+                return ar_translator_refuse(x, x->at);
+            }
+        }
+        ar_translator_write(x, &rule);
+        x->at += *x->at == ';';
+    }
+    return AR_OK;
+}
+
 /* NCCL's lists, of which that of allreduce goes before that of all collectives. */
 static int
 read_lists(struct ar_translator *x)
@@ -324,6 +354,7 @@ check_kind(struct ar_translator *x)
         [AR_LIBRARY_MPICH] = "an algorithm, as in MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM",
         [AR_LIBRARY_UCC] = "a value of UCC_TL_UCP_TUNE",
         [AR_LIBRARY_NCCL] = "a value of NCCL_ALGO",
+        [AR_LIBRARY_ONECCL] = "a value of CCL_ALLREDUCE",
     };
     const char *rest = x->begin;
     const struct ar_word all = ar_word_next(&rest, "");
@@ -343,13 +374,14 @@ check_kind(struct ar_translator *x)
 }
 
 int
-ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
+ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text, int radix,
                   struct ar_problem *problem)
 {
     struct ar_translator x;
     int error = AR_ERR_MEMORY;
     if (!ar_translator_begin(&x, t, library, text, problem))
         return ar_translator_end(&x, error);
+    x.radix = radix;
     const char *const word = text + strspn(text, " \t\r\n");
     error = check_kind(&x);
     if (error)
@@ -367,6 +399,9 @@ ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char 
         break;
     case AR_LIBRARY_NCCL:
         error = read_lists(&x);
+        break;
+    case AR_LIBRARY_ONECCL:
+        error = read_ranges(&x);
         break;
     default:
         error = read_name(&x);

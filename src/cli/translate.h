@@ -22,9 +22,10 @@ struct ar_translation {
 void ar_translation_fini(struct ar_translation *t);
 
 /* Translates a library's setting to rules; what has no counterpart runs native, and a note says so.
- * AR_OK, AR_ERR_MEMORY, or AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
+ * radix: of UCC's knomial, where another setting names it; else 0.  AR_OK, AR_ERR_MEMORY, or
+ * AR_ERR_SYNTAX with *problem filled: nothing is to fini then. */
 int ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char *text,
-                      struct ar_problem *problem);
+                      int radix, struct ar_problem *problem);
 
 /* Translates rules to a library's setting, or for openmpi to the text of a dynamic rules file.  A
  * note tells each algorithm that has no counterpart, where the library then decides, and what the
@@ -47,11 +48,35 @@ ar_openmpi_is_json(const char *text)
 int ar_openmpi_translate_json(struct ar_translation *t, const char *text,
                               struct ar_problem *problem);
 
+/* --- settings in a text (find_settings.c) --- */
+
+/* A setting that is about allreduces. */
+struct ar_foreign_setting {
+    int line;
+    struct ar_word name, value; /* as the library reads them: without quotes; of the text */
+    enum ar_foreign library;    /* AR_LIBRARIES: it has no translation */
+    const char *why;            /* why it has none */
+};
+
+/* Where the search is in a text: {.text = text, .at = text, .line = 1} at its beginning. */
+struct ar_foreign_settings {
+    const char *text, *at;
+    int line;
+    char quote;            /* in which it is; '\0': none */
+    struct ar_word before; /* the last word */
+};
+
+/* Finds the next setting that has a value, such as export NAME=VALUE, setenv NAME VALUE, -x
+ * NAME=VALUE, --mca NAME VALUE, NAME = VALUE, NAME: VALUE, or pushenv("NAME", "VALUE").  What is in
+ * comments is passed over, except in lines for a batch system. */
+bool ar_foreign_setting_next(struct ar_foreign_settings *in, struct ar_foreign_setting *found);
+
 /* --- for those files that know a grammar --- */
 
 struct ar_translator {
     enum ar_foreign library;
     struct ar_translation *to;
+    int radix;          /* of UCC's knomial; 0: the row's */
     FILE *text, *notes; /* of to */
     size_t text_size, notes_size;
     const char *begin, *at; /* what is read, and where the reader is */

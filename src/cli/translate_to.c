@@ -105,6 +105,15 @@ write_answer(struct ar_translator *x, struct answer a, struct ar_bounds sizes,
             fputs(":[", x->text), ar_translator_write_range(x, ranks), fputc(']', x->text);
         fprintf(x->text, ":@%s#", a.is->name);
         break;
+    case AR_LIBRARY_ONECCL:
+        if (!a.is)
+            break;
+        fprintf(x->text, "%s%s:%zu-", ftell(x->text) > 0 ? ";" : "", a.is->name, sizes.min);
+        if (sizes.max == SIZE_MAX)
+            fputs("max", x->text);
+        else
+            fprintf(x->text, "%zu", sizes.max);
+        break;
     default:
         fputs(a.is ? a.is->name : x->library == AR_LIBRARY_MPICH ? "auto" : "", x->text);
     }
@@ -132,6 +141,15 @@ write_answers(struct ar_translator *x, const struct ar_rules *rules, const size_
     return count;
 }
 
+static bool
+depends_on_ranks(const struct ar_clause *clause)
+{
+    for (size_t i = 0; i < clause->nconditions; i++)
+        if (clause->conditions[i].ranks_min > 1 || clause->conditions[i].ranks_max != SIZE_MAX)
+            return true;
+    return false;
+}
+
 /* Refuses rules that the library has no words for. */
 static int
 check_rules(struct ar_translator *x, const struct ar_rules *rules)
@@ -141,7 +159,9 @@ check_rules(struct ar_translator *x, const struct ar_rules *rules)
     for (size_t i = 0, written = 0; i < rules->nclauses && !culprit; i++) {
         if (ar_rules_is_pair(rules, i))
             continue; /* the second is what has a counterpart */
-        if (rules->clauses[i].traits.asks || (takes_one && (written > 0 || rules->nconditions > 0)))
+        if (rules->clauses[i].traits.asks ||
+            (takes_one && (written > 0 || rules->nconditions > 0)) ||
+            (x->library == AR_LIBRARY_ONECCL && depends_on_ranks(&rules->clauses[i])))
             culprit = &rules->clauses[i];
         written++;
     }
@@ -149,7 +169,8 @@ check_rules(struct ar_translator *x, const struct ar_rules *rules)
         return AR_OK;
     ar_text_add(&x->why,
                 takes_one ? "%s's variable names one algorithm for all sizes and ranks"
-                          : "%s's rules can depend only on sizes and ranks",
+                : x->library == AR_LIBRARY_ONECCL ? "%s's rules can depend only on sizes"
+                                                  : "%s's rules can depend only on sizes and ranks",
                 ar_library_titles[x->library]);
     x->problem->line = culprit->line;
     x->problem->column = culprit->column;

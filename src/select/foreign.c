@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-const char *const ar_library_names[AR_LIBRARIES + 1] = {"intel", "openmpi", "mpich",
-                                                        "ucc",   "nccl",    NULL};
-const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "MPICH", "UCC",
-                                                     "NCCL"};
+const char *const ar_library_names[AR_LIBRARIES + 1] = {"intel", "openmpi", "mpich", "ucc",
+                                                        "nccl",  "oneccl",  NULL};
+const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "MPICH",
+                                                     "UCC",       "NCCL",     "oneCCL"};
 
 #define INTEL(...)                                                                                 \
     {                                                                                              \
@@ -26,6 +26,10 @@ const char *const ar_library_titles[AR_LIBRARIES] = {"Intel MPI", "Open MPI", "M
 #define NCCL(...)                                                                                  \
     {                                                                                              \
         AR_LIBRARY_NCCL, -1, __VA_ARGS__, NULL                                                     \
+    }
+#define ONECCL(...)                                                                                \
+    {                                                                                              \
+        AR_LIBRARY_ONECCL, -1, __VA_ARGS__, NULL                                                   \
     }
 
 /* Where all ranks share a node it is shm. */
@@ -92,6 +96,15 @@ static const struct ar_counterpart counterparts[] = {
     NCCL("nvls", NULL, in_network),
     NCCL("nvlstree", NULL, in_network),
     NCCL("pat", NULL, "NCCL has no such allreduce"),
+
+    ONECCL("direct", "native", NULL),
+    ONECCL("rabenseifner", "rhd", NULL),
+    ONECCL("nreduce", NULL, "it is oneCCL's own, for ranks that arrive at different times"),
+    ONECCL("ring", "ring", NULL),
+    ONECCL("double_tree", "double_tree", NULL),
+    ONECCL("recursive_doubling", "butterfly", NULL),
+    ONECCL("2d", "torus2d", "the grid is as square as it can be here"),
+    ONECCL("topo", NULL, "it is for memory of GPUs"),
 };
 
 enum { COUNTERPARTS = sizeof counterparts / sizeof counterparts[0] };
@@ -242,7 +255,9 @@ static const struct {
     {"MPICH_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
     {"MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM", AR_LIBRARY_MPICH},
     {"UCC_TL_UCP_TUNE", AR_LIBRARY_UCC},
+    {"UCC_TL_UCP_ALLREDUCE_KN_RADIX", AR_LIBRARY_UCC},
     {"NCCL_ALGO", AR_LIBRARY_NCCL},
+    {"CCL_ALLREDUCE", AR_LIBRARY_ONECCL},
 };
 
 const char *
@@ -260,14 +275,11 @@ ar_text_settings(struct ar_text *t)
 }
 
 enum ar_foreign
-ar_library_of_setting(const char *setting, const char **value)
+ar_library_of_variable(struct ar_word name)
 {
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const size_t length = strlen(variables[i].name);
-        if (strncmp(setting, variables[i].name, length) == 0 && setting[length] == '=') {
-            *value = setting + length + 1;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (strlen(variables[i].name) == name.length &&
+            memcmp(variables[i].name, name.at, name.length) == 0)
             return variables[i].library;
-        }
-    }
     return AR_LIBRARIES;
 }

@@ -7,6 +7,7 @@
  *   mpich    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM: a name
  *   ucc      UCC_TL_UCP_TUNE: allreduce:SIZES:[RANKS]:@ALGORITHM, with '#' between tokens
  *   nccl     NCCL_ALGO: names, all but those behind '^', for all collectives or for allreduce
+ *   oneccl   CCL_ALLREDUCE: names, each with a range of sizes, as in ring:0-8192;double_tree
  */
 #ifndef AR_FOREIGN_H
 #define AR_FOREIGN_H
@@ -20,6 +21,7 @@ enum ar_foreign {
     AR_LIBRARY_MPICH,
     AR_LIBRARY_UCC,
     AR_LIBRARY_NCCL,
+    AR_LIBRARY_ONECCL,
     AR_LIBRARIES
 };
 
@@ -70,14 +72,15 @@ void ar_text_counterparts(struct ar_text *t, enum ar_foreign library);
  * "; Open MPI's basic_linear is star here". */
 void ar_text_suggest_elsewhere(struct ar_text *t, struct ar_word word);
 
-/* The library whose variable NAME=VALUE sets, where setting is that; *value gets what stands behind
- * the '='.  AR_LIBRARIES, with *value as it was, if it is no library's. */
-enum ar_foreign ar_library_of_setting(const char *setting, const char **value);
+/* The library whose variable that is, and whose value says which allreduce runs; AR_LIBRARIES:
+ * none.
+ */
+enum ar_foreign ar_library_of_variable(struct ar_word name);
 
-/* The variables that ar_library_of_setting knows, by number from 0 on; NULL behind the last. */
+/* The variables that ar_library_of_variable knows, by number from 0 on; NULL behind the last. */
 const char *ar_library_variable_at(size_t i);
 
-/* Adds the variables that ar_library_of_setting knows, with their libraries. */
+/* Adds the variables that ar_library_of_variable knows, with their libraries. */
 void ar_text_settings(struct ar_text *t);
 
 #endif

@@ -14,7 +14,7 @@ rows=$(($(./allreduce list | wc -l) - 1))
 expect_bits() {
     ./allreduce list --csv | grep -qE "^$1,.*,$2,$3,(\"[^\"]*\"|[^,\"]*),(\"[^\"]*\"|[^,\"]*)\$" || fail "$1: not bits $2, family $3"
 }
-./allreduce list | grep -q '^butterfly .*Open MPI recursive_doubling (3), MPICH recursive_doubling$' ||
+./allreduce list | grep -q '^butterfly .*Open MPI recursive_doubling (3), MPICH recursive_doubling, oneCCL recursive_doubling$' ||
     fail "butterfly has no names elsewhere"
 expect_bits butterfly size doubling
 expect_bits ring placement ''

@@ -33,9 +33,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const enum ar_foreign library = (enum ar_foreign)(data[0] % AR_LIBRARIES);
     char *const text = fuzz_text(data + 1, size - 1);
+    struct ar_foreign_settings in = {.text = text, .at = text, .line = 1};
+    struct ar_foreign_setting setting;
+    while (ar_foreign_setting_next(&in, &setting))
+        FUZZ_EXPECT(setting.value.length > 0 && setting.value.at > setting.name.at);
     const int error = library == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text)
                           ? ar_openmpi_translate_json(&here, text, &problem)
-                          : ar_translate_from(&here, library, text, &problem);
+                          : ar_translate_from(&here, library, text, 0, &problem);
     FUZZ_EXPECT(error == AR_OK || (error == AR_ERR_SYNTAX && problem.text[0]));
     fuzz_is_taken = error == AR_OK;
     if (!error) {

@@ -51,7 +51,7 @@ expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/few_calls"
 # So for those of other libraries, the MPI library's own among them.
 others='OMPI_MCA_coll_tuned_allreduce_algorithm=4 OMPI_MCA_coll_tuned_dynamic_rules_filename=/rules
     MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb MPICH_ALLREDUCE_INTRA_ALGORITHM=nb MPIR_PARAM_ALLREDUCE_INTRA_ALGORITHM=nb
-    UCC_TL_UCP_TUNE=allreduce:@ring NCCL_ALGO=Ring'
+    UCC_TL_UCP_TUNE=allreduce:@ring NCCL_ALGO=Ring CCL_ALLREDUCE=ring'
 # shellcheck disable=SC2086 # several
 expect_ok 'others' preload 2 $others "$programs/few_calls"
 for other in $others; do

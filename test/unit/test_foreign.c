@@ -25,7 +25,7 @@ from(enum ar_foreign library, const char *text)
 {
     struct ar_translation t;
     struct ar_problem problem;
-    if (ar_translate_from(&t, library, text, &problem))
+    if (ar_translate_from(&t, library, text, 0, &problem))
         fail_msg("%s: %d:%d: %s", text, problem.line, problem.column, problem.text);
     return t;
 }
@@ -507,6 +507,7 @@ what_cannot_be_said_is_refused(void **state)
         {AR_LIBRARY_UCC, "ring:op=sum"},
         {AR_LIBRARY_MPICH, "ring:0-4K"},
         {AR_LIBRARY_NCCL, "ring;double_tree"},
+        {AR_LIBRARY_ONECCL, "ring:0-4K@2"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -561,13 +562,15 @@ a_mistake_is_told_with_its_place(void **state)
         {AR_LIBRARY_UCC, "alreduce:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
         {AR_LIBRARY_UCC, "bcast,x:@dbt", 1, 1, "expected a collective, sizes, [ranks]"},
         {AR_LIBRARY_NCCL, "ring,rong", 1, 6, "no allreduce algorithm 'rong'"},
+        {AR_LIBRARY_ONECCL, "ring:4-x", 1, 6, "expected sizes as in 0-8192"},
+        {AR_LIBRARY_ONECCL, "rign", 1, 1, "no allreduce algorithm 'rign'"},
         {AR_LIBRARY_INTEL, "13", 1, 1, "Intel does not document; allowed: 0 (native) to 12; see"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct ar_translation t;
         struct ar_problem problem;
-        const int error = ar_translate_from(&t, wrong[i].library, wrong[i].text, &problem);
+        const int error = ar_translate_from(&t, wrong[i].library, wrong[i].text, 0, &problem);
         if (error != AR_ERR_SYNTAX || problem.line != wrong[i].line ||
             problem.column != wrong[i].column || !strstr(problem.text, wrong[i].says))
             fail_msg("%s: %d, %d:%d: %s", wrong[i].text, error, problem.line, problem.column,
@@ -591,16 +594,115 @@ a_name_with_two_meanings_tells_the_other(void **state)
     }
 }
 
+/* Each line has one setting, of the value 2 or "1:0-4;2". */
 static void
-a_setting_tells_its_library(void **state)
+a_setting_is_found_in_any_spelling(void **state)
 {
-    const char *value = NULL;
+    static const char *const lines[] = {
+        "I_MPI_ADJUST_ALLREDUCE=2",
+        "I_MPI_ADJUST_ALLREDUCE=1:0-4;2",
+        "export I_MPI_ADJUST_ALLREDUCE=2; mpirun ./app",
+        "cd x && export I_MPI_ADJUST_ALLREDUCE=1:0-4;2",
+        " export I_MPI_ADJUST_ALLREDUCE='1:0-4;2' # why",
+        "setenv I_MPI_ADJUST_ALLREDUCE \"2\"",
+        "mpirun -x I_MPI_ADJUST_ALLREDUCE=2 ./app",
+        "mpirun -x \"I_MPI_ADJUST_ALLREDUCE=1:0-4;2\" ./app",
+        "mpiexec -genv I_MPI_ADJUST_ALLREDUCE 2 ./app",
+        "mpirun --mca coll_tuned_allreduce_algorithm 2 ./app",
+        "mpirun --mca coll_tuned_allreduce_algorithm \\\n  2 ./app",
+        "coll_tuned_allreduce_algorithm = 2",
+        "pushenv(\"I_MPI_ADJUST_ALLREDUCE\", \"2\")",
+        "setenv('NCCL_ALGO','2')",
+        "SINGULARITYENV_I_MPI_ADJUST_ALLREDUCE=2 srun ./app",
+        "export APPTAINERENV_UCC_TL_UCP_TUNE=2",
+        "#SBATCH --export=ALL,I_MPI_ADJUST_ALLREDUCE=2,FOO=3",
+        "#PBS -v I_MPI_ADJUST_ALLREDUCE=2",
+        "os.environ[\"I_MPI_ADJUST_ALLREDUCE\"] = \"2\"",
+        "  CCL_ALLREDUCE: 2",
+        "ENV I_MPI_ADJUST_ALLREDUCE 2",
+        "args=(--mca coll_tuned_allreduce_algorithm 2)",
+        "echo \"don't\"; export I_MPI_ADJUST_ALLREDUCE=2",
+    };
     (void)state;
-    assert_int_equal(ar_library_of_setting("UCC_TL_UCP_TUNE=inf", &value), AR_LIBRARY_UCC);
-    assert_string_equal(value, "inf");
-    assert_int_equal(ar_library_of_setting("NCCL_ALGO", &value), AR_LIBRARIES);
-    assert_int_equal(ar_library_of_setting("ring", &value), AR_LIBRARIES);
-    assert_string_equal(value, "inf");
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct ar_foreign_settings in = {.text = lines[i], .at = lines[i], .line = 1};
+        struct ar_foreign_setting setting;
+        char value[16] = "";
+        const bool is_found = ar_foreign_setting_next(&in, &setting);
+        if (is_found)
+            snprintf(value, sizeof value, "%.*s", (int)setting.value.length, setting.value.at);
+        if (!is_found || setting.library == AR_LIBRARIES || setting.line != 1 ||
+            (strcmp(value, "2") != 0 && strcmp(value, "1:0-4;2") != 0))
+            fail_msg("%s: '%s'", lines[i], value);
+        if (ar_foreign_setting_next(&in, &setting))
+            fail_msg("%s: found again at '%s'", lines[i], setting.name.at);
+    }
+}
+
+static void
+what_sets_nothing_is_no_setting(void **state)
+{
+    static const char *const lines[] = {
+        "# export I_MPI_ADJUST_ALLREDUCE=2",
+        "#I_MPI_ADJUST_ALLREDUCE=2",
+        "-- setenv(\"NCCL_ALGO\", \"2\")",
+        "unset I_MPI_ADJUST_ALLREDUCE",
+        "export I_MPI_ADJUST_ALLREDUCE=",
+        "mpirun -x I_MPI_ADJUST_ALLREDUCE ./app",
+        "echo $I_MPI_ADJUST_ALLREDUCE = 2",
+        "x=${I_MPI_ADJUST_ALLREDUCE:-2}",
+        "[ I_MPI_ADJUST_ALLREDUCE == 2 ]",
+        "export MY_I_MPI_ADJUST_ALLREDUCES=2",
+        "export ALLREDUCE_ALGO=ring",
+        "ring:0-4;rhd",
+        "",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct ar_foreign_settings in = {.text = lines[i], .at = lines[i], .line = 1};
+        struct ar_foreign_setting setting;
+        if (ar_foreign_setting_next(&in, &setting) && setting.library < AR_LIBRARIES)
+            fail_msg("%s: found %.*s", lines[i], (int)setting.name.length, setting.name.at);
+    }
+}
+
+static void
+a_setting_without_rules_says_why(void **state)
+{
+    static const char text[] = "\nexport MPIR_CVAR_ALLREDUCE_SHORT_MSG_SIZE=2048 HCOLL_X=1\n"
+                               "MY_ALLREDUCE_MODE=3";
+    struct ar_foreign_settings in = {.text = text, .at = text, .line = 1};
+    struct ar_foreign_setting setting;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_true(ar_foreign_setting_next(&in, &setting));
+        assert_int_equal(setting.library, AR_LIBRARIES);
+        assert_int_equal(setting.line, i < 2 ? 2 : 3);
+        assert_non_null(setting.why);
+    }
+    assert_false(ar_foreign_setting_next(&in, &setting));
+}
+
+static void
+ranges_of_oneccl_are_clauses(void **state)
+{
+    (void)state;
+    assert_from(AR_LIBRARY_ONECCL, "rabenseifner", "rhd");
+    assert_from(AR_LIBRARY_ONECCL, "recursive_doubling:0-8192;2d:8193-1048576;ring:1048577-max",
+                "butterfly:0-8K;torus2d:8193-1M;ring:1048577-inf");
+    assert_from(AR_LIBRARY_ONECCL, "topo:0-4k;direct", "native:0-4K;native");
+}
+
+static void
+a_radix_of_ucc_is_that_of_knomial_alone(void **state)
+{
+    struct ar_translation t;
+    struct ar_problem problem;
+    (void)state;
+    assert_int_equal(
+        ar_translate_from(&t, AR_LIBRARY_UCC, "@knomial:0-4k#@sra_knomial", 8, &problem), AR_OK);
+    assert_string_equal(t.text, "knomial(radix=8):0-4095;rhd");
+    ar_translation_fini(&t);
 }
 
 int
@@ -630,7 +732,11 @@ main(void)
         cmocka_unit_test(what_cannot_be_said_is_refused),
         cmocka_unit_test(a_mistake_is_told_with_its_place),
         cmocka_unit_test(a_name_with_two_meanings_tells_the_other),
-        cmocka_unit_test(a_setting_tells_its_library),
+        cmocka_unit_test(a_setting_is_found_in_any_spelling),
+        cmocka_unit_test(what_sets_nothing_is_no_setting),
+        cmocka_unit_test(a_setting_without_rules_says_why),
+        cmocka_unit_test(ranges_of_oneccl_are_clauses),
+        cmocka_unit_test(a_radix_of_ucc_is_that_of_knomial_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
