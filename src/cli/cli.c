@@ -179,6 +179,16 @@ ar_cli_parse_alone(const struct argp *argp, unsigned flags, int argc, char **arg
     };
     static const struct argp common = {.options = options, .parser = parse_common};
     static const struct argp_child children[] = {{.argp = &common, .group = -1}, {0}};
+    const bool has_program = flags & ARGP_IN_ORDER;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *const strange = ar_lookalike(argv[i]);
+        if (has_program && argv[i][0] != '-' && !strange)
+            break; /* what follows is the program's */
+        if (strange) {
+            fprintf(stderr, "%s: '%s': %s\n", argv[0], argv[i], strange);
+            exit(AR_EXIT_USAGE);
+        }
+    }
     struct argp whole = *argp;
     whole.children = children;
     argp_parse(&whole, argc, argv, flags | ARGP_NO_HELP, NULL, input);

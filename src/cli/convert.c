@@ -151,12 +151,11 @@ translate(char **result, enum ar_foreign to, enum ar_foreign from, const char *t
     return error ? fail(what, &problem, error) : AR_EXIT_DONE;
 }
 
-static int
+static void
 print(const char *result)
 {
     const size_t length = strlen(result);
     printf("%s%s", result, length > 0 && result[length - 1] == '\n' ? "" : "\n");
-    return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
 /* --- settings in a text --- */
@@ -285,9 +284,9 @@ convert_settings(struct conversion *c, const char *text)
         fclose(c->all);
     if (c->first && !c->differ && c->file)
         print_notes("", told);
-    if (c->first && print(c->differ ? all : c->first))
-        status = AR_EXIT_FAILED;
-    else if (!c->first && !status)
+    if (c->first)
+        print(c->differ ? all : c->first);
+    else if (!status)
         status = AR_EXIT_FAILED;
     free(told);
     free(all);
@@ -342,9 +341,9 @@ convert(const struct request *request, const char *text, bool is_file)
         return refuse(request, is_file, NULL);
     snprintf(what, sizeof what,
              "%s: ", request->from < AR_LIBRARIES ? ar_library_titles[request->from] : "rules");
-    int status = translate(&result, request->to, request->from, text, 0, what, "");
+    const int status = translate(&result, request->to, request->from, text, 0, what, "");
     if (!status) {
-        status = print(result);
+        print(result);
         free(result);
     }
     return status;

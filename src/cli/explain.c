@@ -252,5 +252,5 @@ ar_cli_explain(int argc, char **argv)
                               ? ar_explain_machine(&request)
                               : ar_explain_algorithm(&request);
     ar_placement_fini(&request.placement);
-    return fflush(stdout) == 0 ? exit_code : AR_EXIT_FAILED;
+    return exit_code;
 }

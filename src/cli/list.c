@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "algorithms/registry.h"
 #include "cli/cli.h"
@@ -84,6 +85,8 @@ static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
     struct request *const request = state->input;
+    if (strchr("cjmn", key) && (request->names || request->format != AR_COLUMNS_TEXT))
+        argp_error(state, "give one of --csv, --json, --markdown and --names");
     switch (key) {
     case 'c':
         request->format = AR_COLUMNS_CSV;
@@ -120,5 +123,5 @@ ar_cli_list(int argc, char **argv)
         printf("%s\n", ar_algorithm_at(i)->name);
     if (!request.names)
         print_table(request.format);
-    return fflush(stdout) == 0 ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    return AR_EXIT_DONE;
 }

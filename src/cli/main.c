@@ -1,8 +1,13 @@
 /* allreduce: finds the subcommand and runs it. */
+#include <config.h>
+
 #include <argp.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "select/words.h"
@@ -69,9 +74,22 @@ fail_unknown(const char *word)
     return AR_EXIT_USAGE;
 }
 
+static char speaker[32] = "allreduce";
+
+/* At the exit, however the program comes to it: what could not be written is told. */
+static void
+end_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    fprintf(stderr, "%s: stdout: cannot be written: %s\n", speaker, strerror(errno ? errno : EIO));
+    _exit(AR_EXIT_FAILED);
+}
+
 int
 main(int argc, char **argv)
 {
+    atexit(end_output);
     argp_err_exit_status = AR_EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);
@@ -91,9 +109,8 @@ main(int argc, char **argv)
     }
     for (int i = 0; i < NSUBCOMMANDS; i++)
         if (strcmp(argv[1], subcommands[i].name) == 0) {
-            static char name[32];
-            snprintf(name, sizeof name, "allreduce %s", argv[1]);
-            argv[1] = name;
+            snprintf(speaker, sizeof speaker, "allreduce %s", argv[1]);
+            argv[1] = speaker;
             return subcommands[i].run(argc - 1, argv + 1);
         }
     return fail_unknown(argv[1]);

@@ -552,7 +552,7 @@ show(struct ar_read_trace_view *v, const struct ar_machine *machine, const char 
     ar_read_trace_print(v, INT_MAX);
     if (html)
         status = ar_read_trace_write_html(html, v);
-    return fflush(stdout) == 0 ? status : AR_EXIT_FAILED;
+    return status;
 }
 
 /* The machine of that file, or the usual one. */

@@ -82,7 +82,8 @@ is_clauses(const char *given)
 
 /* Resolves what --rules says if it is no file's name: clauses, which go after those of
  * ALLREDUCE_ALGO, or the name of an installed file.  The program's own choice comes after such
- * clauses, and before those of a file.  0, or -1 without memory. */
+ * clauses, and before those of a file.  0; an enum ar_exit, having said why; or -1 without memory.
+ */
 static int
 resolve_rules(struct request *request)
 {
@@ -91,14 +92,16 @@ resolve_rules(struct request *request)
     const char *const given = request->values[rules];
     const char *first = request->values[algo] ? request->values[algo] : getenv("ALLREDUCE_ALGO");
     char reason[1024];
-    struct ar_text unused;
+    struct ar_text why;
     if (!given || *given == '\0')
         return 0;
     if (!is_clauses(given)) {
-        ar_text_init(&unused, reason, sizeof reason);
-        text = ar_data_find(AR_DATA_RULES, given, &unused);
-        request->values[rules] = text ? text : given;
-        return 0;
+        ar_text_init(&why, reason, sizeof reason);
+        text = ar_data_find(AR_DATA_RULES, given, &why);
+        if (!text)
+            fprintf(stderr, "allreduce run: --rules: %s\n", *reason ? reason : "out of memory");
+        request->values[rules] = text;
+        return text ? AR_EXIT_DONE : AR_EXIT_USAGE;
     }
     first = ar_algo_clauses(first ? first : "");
     if (!first) /* intel without its variable, which is told when the settings are read */
@@ -117,6 +120,8 @@ apply_settings(struct request *request)
 {
     struct ar_config *config = NULL;
     int failed = resolve_rules(request);
+    if (failed > 0)
+        return failed;
     for (size_t i = 0; i < AR_VARIABLES && !failed; i++)
         if (request->values[i])
             failed = set_variable(&ar_variables[i], request->values[i]);
@@ -192,9 +197,28 @@ find_program(struct ar_executable *program, char *const *words)
         ar_text_add(&t, "; if it is the value of --%s, write --%s=%s", v->option, v->option, name);
     if (v && v->letter)
         ar_text_add(&t, " or -%c%s", v->letter, name);
+    if (!ar_is_digit(*name) && is_clauses(name))
+        ar_text_add(&t, "; if it is the algorithm, write --algo %s", name);
     fprintf(stderr, "%s: %s: %s%s\n", speaker(), name,
             error == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(error), hint);
     return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* Is it there to start something else, or to read a script, so that what it is linked to says
+ * nothing about MPI? */
+static bool
+is_wrapper(const struct ar_executable *program)
+{
+    static const char *const patterns[] = {
+        "*sh",     "env",     "python*", "perl*",     "ruby*",   "julia*",     "R",
+        "Rscript", "octave*", "java",    "numactl",   "nice",    "taskset",    "hwloc-*",
+        "time",    "timeout", "stdbuf",  "valgrind",  "gdb",     "strace",     "ltrace",
+        "perf",    "nsys",    "ncu",     "apptainer", "setarch", "singularity"};
+    const char *const name = strrchr(program->path, '/');
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++)
+        if (fnmatch(patterns[i], name ? name + 1 : program->path, 0) == 0)
+            return true;
+    return program->kind == AR_EXECUTABLE_SCRIPT;
 }
 
 /* Puts the library into LD_PRELOAD.  Does it suit the program?  Says why not. */
@@ -210,7 +234,7 @@ preload(const struct ar_executable *program, const char *library)
     }
     const bool suits = ar_preload_check(program, library, to) == 0;
     fclose(to);
-    if (length > 0)
+    if (length > 0 && !(suits && is_wrapper(program)))
         fprintf(stderr, "%s: %s", speaker(), why);
     free(why);
     return suits;

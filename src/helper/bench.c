@@ -318,10 +318,8 @@ write_all(const struct ar_results *results, int argc, char **argv)
         ar_results_print(results, 0); /* the head alone */
     if (bench->format == AR_COLUMNS_JSON)
         ar_results_write_json(stdout, results);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "allreduce bench: the results could not be written\n");
+    if (fflush(stdout) || ferror(stdout)) /* which is told at the exit */
         status = AR_EXIT_FAILED;
-    }
     if (bench->html && !status)
         status = ar_results_page(results, bench->html, command ? command : "");
     free(command);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fenv.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -369,6 +370,30 @@ print(const struct ar_table *rest)
     free(text);
 }
 
+/* Where rank 0 called allreduces of other kinds alone, the user is told why there is nothing to
+ * see.
+ */
+static void
+say_none(const struct ar_table *table)
+{
+    const struct ar_table *const tables[] = {table, &all.passed_on};
+    uint64_t calls[AR_ENTRIES] = {0};
+    char others[128];
+    struct ar_text t;
+    for (int k = 0; k < 2; k++)
+        for (size_t i = 0; i < tables[k]->nrows; i++)
+            calls[tables[k]->rows[i].key.entry] += tables[k]->rows[i].counts.calls;
+    ar_text_init(&t, others, sizeof others);
+    for (int i = 0; i < AR_ENTRIES; i++)
+        if (calls[i] > 0)
+            ar_text_add(&t, "%s%s (%" PRIu64 ")", t.length ? ", " : "", ar_entry_names[i],
+                        calls[i]);
+    if (calls[AR_ENTRY_ALLREDUCE] == 0 && t.length > 0)
+        ar_say("no call of %s on rank 0; it called %s, which the library counts and leaves to the "
+               "MPI library",
+               ar_entry_names[AR_ENTRY_ALLREDUCE], others);
+}
+
 /* Writes the table of so many ranks to the file, or to one for this rank alone. */
 enum name { NAME_OF_ALL, NAME_OF_RANK };
 
@@ -507,6 +532,8 @@ ar_statistics_end(bool is_together)
     collect(&table);
     collect_arrivals(&table.arrivals);
     print(&table);
+    if (wants_records(all.config) && own_rank() == 0)
+        say_none(&table);
     if (all.verifies && ar_statistics_speaks())
         say_verified();
     const bool gathers = all.path[0] && is_together && atomic_load(&all.world_records);

@@ -1,6 +1,7 @@
 #include "select/settings.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,8 +75,13 @@ ar_verify_print(const struct ar_verify_setting *setting, char *text, size_t room
 
 /* By hand: a point is a point whatever the program's locale is. */
 static bool
-parse_seconds(unsigned *ms, struct ar_word word)
+parse_time(unsigned *ms, struct ar_word word)
 {
+    static const char units[] = "smh";
+    static const uint64_t seconds[] = {1, 60, 3600};
+    const char *const unit =
+        word.length > 1 ? memchr(units, word.at[word.length - 1], sizeof units - 1) : NULL;
+    word.length -= unit != NULL;
     const char *const point = memchr(word.at, '.', word.length);
     const size_t whole_length = point ? (size_t)(point - word.at) : word.length;
     int whole, fraction = 0;
@@ -88,8 +94,10 @@ parse_seconds(unsigned *ms, struct ar_word word)
         for (size_t i = digits.length; i < FRACTION_MS; i++)
             fraction *= 10;
     }
-    *ms = (unsigned)whole * 1000 + (unsigned)fraction;
-    return *ms == 0 || (*ms >= LEAST_MS && *ms <= MOST * 1000U);
+    const uint64_t total =
+        ((uint64_t)whole * 1000 + (uint64_t)fraction) * (unit ? seconds[unit - units] : 1);
+    *ms = (unsigned)total;
+    return total == 0 || (total >= (uint64_t)LEAST_MS && total <= MOST * 1000U);
 }
 
 int
@@ -100,12 +108,10 @@ ar_timeout_parse(struct ar_timeout_setting *setting, const char *text, struct ar
     unsigned ms;
     int action;
     const struct ar_word seconds = ar_word_next(&rest, ",");
-    struct ar_word number = seconds;
-    number.length -= number.length > 1 && number.at[number.length - 1] == 's';
-    if (!parse_seconds(&ms, number))
-        return ar_word_refuse(
-            why, text, seconds,
-            "0, or seconds from 0.1 to 1000000, as in 30 or 30s; then optionally ,warn or ,abort");
+    if (!parse_time(&ms, seconds))
+        return ar_word_refuse(why, text, seconds,
+                              "0, or a time from 0.1 to 1000000 seconds, as in 30, 30s, 5m or 2h; "
+                              "then optionally ,warn or ,abort");
     const int error = parse_action(&action, actions, text, rest, why);
     if (!error)
         *setting = (struct ar_timeout_setting){ms, (enum ar_timeout_action)action};

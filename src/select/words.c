@@ -139,11 +139,46 @@ ar_text_add_runs(struct ar_text *t, const int *numbers, int n, const char *betwe
     }
 }
 
+/* The bytes of the character of UTF-8 that begins here; 0: there is none, or it is a control. */
+static size_t
+utf8_length(const char *at)
+{
+    const unsigned char first = (unsigned char)*at;
+    const size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                          : first >= 0xE0 && first < 0xF0 ? 3
+                          : first >= 0xF0 && first < 0xF5 ? 4
+                                                          : 0;
+    for (size_t i = 1; i < length; i++)
+        if (((unsigned char)at[i] & 0xC0) != 0x80)
+            return 0;
+    return first == 0xC2 && (unsigned char)at[1] < 0xA0 ? 0 : length;
+}
+
+const char *
+ar_lookalike(const char *at)
+{
+    const bool is_punctuation = strncmp(at, "\xE2\x80", 2) == 0;
+    if (strncmp(at, "\xC2\xA0", 2) == 0)
+        return "this blank is not ' '";
+    if (strncmp(at, "\xE2\x88\x92", 3) == 0 ||
+        (is_punctuation && at[2] >= '\x90' && at[2] <= '\x95'))
+        return "this dash is not '-'";
+    if (is_punctuation && at[2] >= '\x98' && at[2] <= '\x9F')
+        return "this quotation mark is not one of a shell's";
+    return NULL;
+}
+
 void
 ar_text_escape(struct ar_text *t, struct ar_word word)
 {
     for (size_t i = 0; i < word.length; i++) {
         const char c = word.at[i];
+        const size_t length = utf8_length(word.at + i);
+        if (length > 0 && length <= word.length - i) {
+            ar_text_add(t, "%.*s", (int)length, word.at + i);
+            i += length - 1;
+            continue;
+        }
         if (c >= ' ' && c <= '~')
             ar_text_add(t, "%c", c);
         else
@@ -155,9 +190,17 @@ void
 ar_text_quote(struct ar_text *t, struct ar_word word)
 {
     const bool cut = word.length > QUOTE_MAX;
+    const size_t first = word.length > 0 ? utf8_length(word.at) : 0;
+    const char *strange = NULL;
+    if (word.length < first) /* a reader that stopped at a byte */
+        word.length = first;
     ar_text_add(t, "'");
     ar_text_escape(t, (struct ar_word){word.at, cut ? QUOTE_MAX : word.length});
     ar_text_add(t, cut ? "...'" : "'");
+    for (size_t i = 0; i < word.length && !strange; i++)
+        strange = ar_lookalike(word.at + i);
+    if (strange)
+        ar_text_add(t, " (%s)", strange);
 }
 
 void

@@ -60,10 +60,15 @@ void ar_text_add_run(struct ar_text *t, int first, int last, const char *between
 /* Adds n numbers as such runs: 0-2,5. */
 void ar_text_add_runs(struct ar_text *t, const int *numbers, int n, const char *between);
 
-/* Adds word on one line: bytes that do not print as \xNN. */
+/* What is said of a character of UTF-8 that looks like one of ASCII, such as a long dash; NULL:
+ * none begins here. */
+const char *ar_lookalike(const char *at);
+
+/* Adds word on one line: bytes that do not print, and are no character of UTF-8, as \xNN. */
 void ar_text_escape(struct ar_text *t, struct ar_word word);
 
-/* The same in quotes, a long word cut. */
+/* The same in quotes, a long word cut; of part of a character, the whole.  Says what is strange in
+ * it. */
 void ar_text_quote(struct ar_text *t, struct ar_word word);
 
 /* Adds the names of a list that ends with NULL, with commas between them. */

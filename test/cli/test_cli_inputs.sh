@@ -90,6 +90,17 @@ else
     echo "no small file system: this user may not mount one"
 fi
 
+
+# What is lost on stdout is told, whatever prints it.
+for command in list 'list --json' 'explain ring' 'convert --from=intel 2' --help --version 'list --help' 'explain --rules auto'; do
+    # shellcheck disable=SC2086 # words
+    allreduce $command 2>"$scratch/err" >/dev/full && fail "$command: no error on a full disk"
+    grep -q '^allreduce.*: stdout: cannot be written: No space left on device$' "$scratch/err" || fail "$command: not told: $(cat "$scratch/err")"
+    # shellcheck disable=SC2086 # words
+    allreduce $command 2>"$scratch/err" >&- && fail "$command: no error without a stdout"
+    grep -q '^allreduce.*: stdout: cannot be written: Bad file descriptor$' "$scratch/err" || fail "$command: not told: $(cat "$scratch/err")"
+done
+
 for file in /dev/null /dev/stdout; do
     allreduce explain ring -n 3 --svg $file >"$scratch/out" 2>&1 || fail "$file cannot be written to: $(cat "$scratch/out")"
     [ "$(grep -c '</svg>' "$scratch/out")" -eq "$(echo $file | grep -c stdout)" ] || fail "$file: not the picture: $(cat "$scratch/out")"

@@ -229,6 +229,8 @@ a_timeout_is_seconds_and_an_action(void **state)
     assert_times_out("0.1", 100, AR_TIMEOUT_WARN);
     assert_times_out("2.05", 2050, AR_TIMEOUT_WARN);
     assert_times_out("0.5s,warn", 500, AR_TIMEOUT_WARN);
+    assert_times_out("5m", 300000, AR_TIMEOUT_WARN);
+    assert_times_out("1.5h,abort", 5400000, AR_TIMEOUT_ABORT);
     assert_times_out(" 30 , Abort ", 30000, AR_TIMEOUT_ABORT);
     assert_times_out("1000000,warn", 1000000000, AR_TIMEOUT_WARN);
 }
@@ -377,10 +379,12 @@ bad_values_are_refused_by_name_and_column(void **state)
     assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,memory=2G", "column 8: 'memory=2G'");
     assert_setting_refused("ALLREDUCE_TRACE", "/tmp/a,ranks=1", "column 8: 'ranks=1'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", " soon",
-                           "ALLREDUCE_TIMEOUT: column 2: 'soon'; allowed: 0, or seconds from 0.1");
+                           "ALLREDUCE_TIMEOUT: column 2: 'soon'; allowed: 0, or a time from 0.1");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "0.09", "ALLREDUCE_TIMEOUT: column 1: '0.09'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "0.0001", "ALLREDUCE_TIMEOUT: column 1: '0.0001'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "1.", "ALLREDUCE_TIMEOUT: column 1: '1.'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "0.001m", "ALLREDUCE_TIMEOUT: column 1: '0.001m'");
+    assert_setting_refused("ALLREDUCE_TIMEOUT", "300h", "ALLREDUCE_TIMEOUT: column 1: '300h'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "s", "ALLREDUCE_TIMEOUT: column 1: 's'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", ".5", "ALLREDUCE_TIMEOUT: column 1: '.5'");
     assert_setting_refused("ALLREDUCE_TIMEOUT", "-1", "ALLREDUCE_TIMEOUT: column 1: '-1'");

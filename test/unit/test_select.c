@@ -501,7 +501,9 @@ unknown_names_are_refused_with_what_is_near(void **state)
     assert_refused("ring\x01", 5, "\\x01");
     assert_refused("ring:0\xE2\x80\x93"
                    "8",
-                   7, "found '\\xE2'");
+                   7, "found '\xE2\x80\x93' (this dash is not '-')");
+    assert_refused("ring:0\xE2\x80", 7, "found '\\xE2'");
+    assert_refused("ring:0\xC2\x9B", 7, "found '\\xC2'");
 }
 
 static void
