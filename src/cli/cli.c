@@ -140,13 +140,36 @@ ar_cli_print_version(void)
     free(library);
 }
 
+/* A machine in a few words, such as 'latency 1us bandwidth 10GB/s': what a machine file says of its
+ * network, and how fast ranks reduce. */
+static int
+parse_machine(struct ar_machine *machine, const char *words, struct ar_text *why)
+{
+    char text[1024], problem[AR_MACHINE_PROBLEM];
+    const char *const reduction = strstr(words, "reduction ");
+    const size_t before = reduction ? (size_t)(reduction - words) : strlen(words);
+    const size_t length = reduction ? strcspn(reduction + 10, " ") + 10 : 0;
+    snprintf(text, sizeof text, "title %s\nrank %.*s\nnetwork %.*s%s\n", words,
+             reduction ? (int)length : 16, reduction ? reduction : "reduction 10GB/s", (int)before,
+             words, reduction ? reduction + length : "");
+    const int error = ar_machine_parse(machine, text, problem);
+    if (error)
+        ar_text_add(why,
+                    "'%s': %s; allowed: a file, an installed machine, or latency, bandwidth "
+                    "and reduction, as in 'latency 1us bandwidth 10GB/s'",
+                    words, problem + strcspn(problem, " ") + 1); /* without its line */
+    return error;
+}
+
 int
 ar_cli_read_machine(struct ar_machine *machine, const char *command, const char *file)
 {
     char reason[1024];
     struct ar_text why;
     ar_text_init(&why, reason, sizeof reason);
-    const int error = ar_model_file_read(machine, file, &why);
+    const bool is_text = strchr(file, ' ') && access(file, F_OK);
+    const int error =
+        is_text ? parse_machine(machine, file, &why) : ar_model_file_read(machine, file, &why);
     if (error)
         fprintf(stderr, "allreduce %s: --machine: %s\n", command,
                 error == AR_ERR_MEMORY ? "out of memory" : reason);

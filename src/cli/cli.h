@@ -104,4 +104,7 @@ const char *ar_color_end(FILE *stream);
  * parentheses; "" if it takes none. */
 void ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row);
 
+/* A line of what the letters in the formulas of its card mean. */
+void ar_cli_print_letters(const struct ar_algorithm *row);
+
 #endif

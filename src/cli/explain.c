@@ -10,7 +10,7 @@
 #include "schedule/holdings.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE, CSV, JSON };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (default: 4, or those of --nodes)", 0},
@@ -31,13 +31,16 @@ static const struct argp_option options[] = {
     {"html", HTML, "FILE", 0, "Also write a page into FILE that plays the picture round by round",
      0},
     {"machine", 'm', "FILE", 0,
-     "Predict the time on this machine: a file as for ALLREDUCE_MODEL, or the name of an installed "
-     "one such as flat",
+     "Predict the time on this machine: a file as for ALLREDUCE_MODEL, the name of an installed "
+     "one "
+     "such as flat, or a text such as 'latency 1us bandwidth 10GB/s'",
      0},
     {"compare", COMPARE, NULL, 0,
      "Predict the time of every algorithm; with --rules, once or more, by size how far these rules "
      "are from the best",
      0},
+    {"csv", CSV, NULL, 0, "With --compare: print comma-separated values", 0},
+    {"json", JSON, NULL, 0, "With --compare: print JSON", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds per message (default: 1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0,
      "B, gigabytes per second out of and into a rank (default: 10)", 1},
@@ -133,6 +136,8 @@ check_request(struct argp_state *state, struct ar_explain *request)
                           "all names");
     if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
+    if (request->format && !request->compare)
+        argp_error(state, "--csv and --json need --compare");
     if (request->ncompared > 1 && !request->compare)
         argp_error(state, "only one --rules is allowed without --compare");
     if (request->call.asks && !rules && request->ncompared == 0)
@@ -200,6 +205,12 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case COMPARE:
         request->compare = true;
+        return 0;
+    case CSV:
+    case JSON:
+        if (request->format != AR_COLUMNS_TEXT)
+            argp_error(state, "give one of --csv and --json");
+        request->format = key == CSV ? AR_COLUMNS_CSV : AR_COLUMNS_JSON;
         return 0;
     case SVG:
         request->svg = value;

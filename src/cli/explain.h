@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/placement.h"
+#include "report/columns.h"
 #include "schedule/schedule.h"
 #include "select/number.h"
 #include "select/select.h"
@@ -22,6 +23,7 @@ struct ar_explain {
     struct ar_traits call;    /* of the call that the rules are asked about; asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */
+    enum ar_columns_format format;                 /* of the comparison */
     const char *compared[AR_EXPLAIN_COMPARED_MAX]; /* rules to set beside the best */
     int ncompared;
     int nranks;

@@ -262,6 +262,7 @@ print_card(const struct explained *e)
     printf("  time         %s\n", row->card[AR_CARD_TIME]);
     for (const char *at = row->where; at && *at; at = next_definition(at))
         printf("  %-11s  %.*s\n", at == row->where ? "where" : "", definition(at), at);
+    ar_cli_print_letters(row);
     if (e->choice.params.segment_bytes > 0 || e->choice.params.segments > 0 ||
         e->count < e->whole) {
         const int window = ar_algorithm_window(row, &e->choice.params, e->request->nranks);

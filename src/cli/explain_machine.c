@@ -1,4 +1,5 @@
 /* How long an algorithm takes on a machine, and which takes least. */
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,27 @@ print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
            "are simulated.\n");
 }
 
+struct compared {
+    const struct scene *scene;
+    const struct ar_compared *rows;
+};
+
+static void
+state_compared(struct ar_columns *c, const void *compared, size_t i)
+{
+    static const char *const qualities[] = {"simulated", "approximate", "estimate"};
+    const struct ar_compared *const row = &((const struct compared *)compared)->rows[i];
+    const double bound = bound_of(((const struct compared *)compared)->scene, &row->prediction);
+    const struct ar_moment *const end = &row->prediction.end;
+    char name[AR_CHOICE_TEXT];
+    ar_column_text(c, "choice", NULL, ar_choice_print(&row->choice, name, sizeof name));
+    ar_column_real(c, "us", AR_US, NULL, end->at / 1e3);
+    ar_column_real(c, "bound", AR_NUMBER, NULL, bound > 0 ? end->at / bound : NAN);
+    for (int part = 0; part < AR_PARTS; part++)
+        ar_column_real(c, ar_part_names[part], AR_NUMBER, NULL, share_of(end, part));
+    ar_column_text(c, "quality", NULL, qualities[row->prediction.quality]);
+}
+
 static int
 compare(const struct scene *scene)
 {
@@ -289,7 +311,15 @@ compare(const struct scene *scene)
         ar_compare(&rows, &n, &scene->advice, scene->bytes, scene->request->element_bytes);
     if (error)
         return tell_error(scene, error);
-    print_table(scene, rows, n);
+    const struct compared compared = {scene, rows};
+    if (scene->request->format == AR_COLUMNS_TEXT)
+        print_table(scene, rows, n);
+    else
+        ar_columns_write((struct ar_columns){.to = stdout,
+                                             .format = scene->request->format,
+                                             .row = state_compared,
+                                             .table = &compared,
+                                             .n = n});
     free(rows);
     return AR_EXIT_DONE;
 }
@@ -302,6 +332,8 @@ struct rival {
     struct ar_rules *rules; /* NULL: the best of all */
     struct ar_choice choice;
     double time_ns; /* 0: unknown */
+    double best_ns; /* of any */
+    size_t bytes;
 };
 
 /* Asks a rival's rules about a message.  What they leave to auto is the best across nodes, where
@@ -355,23 +387,25 @@ find_best(struct rival *best, const struct scene *scene)
 }
 
 static void
-print_rival(const struct rival *rival, const char *size, double best_ns)
+state_rival(struct ar_columns *c, const void *rivals, size_t i)
 {
-    char name[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-    printf("%10s  %-16.16s", size, rival->name);
-    if (rival->time_ns > 0)
-        printf("  %10s  %7s", ar_number_print(rival->time_ns / 1e3, us, sizeof us),
-               ar_number_print(rival->time_ns / best_ns, ratio, sizeof ratio));
-    else
-        printf("  %10s  %7s", "-", "-");
-    printf("  %s\n", ar_choice_print(&rival->choice, name, sizeof name));
+    const struct rival *const rival = &((const struct rival *)rivals)[i];
+    const bool is_known = rival->time_ns > 0;
+    char name[AR_CHOICE_TEXT], size[AR_SIZE_TEXT];
+    ar_size_print(rival->bytes, size, sizeof size);
+    ar_column_shown(c, "size", "     bytes", rival->rules ? "" : size);
+    ar_column_count(c, "bytes", AR_BYTES, NULL, rival->bytes);
+    ar_column_text(c, "rules", "rules", rival->name);
+    ar_column_real(c, "us", AR_US, "        us", is_known ? rival->time_ns / 1e3 : NAN);
+    ar_column_real(c, "best", AR_NUMBER, "  x best",
+                   is_known ? rival->time_ns / rival->best_ns : NAN);
+    ar_column_text(c, "choice", "", ar_choice_print(&rival->choice, name, sizeof name));
 }
 
-/* The lines of one size. */
+/* What each rival takes for one size. */
 static int
 compare_rivals(struct rival *rivals, int n, const struct scene *scene)
 {
-    char size[AR_SIZE_TEXT];
     int error = find_best(&rivals[0], scene);
     double best_ns = rivals[0].time_ns;
     for (int i = 1; i < n && !error; i++) {
@@ -379,9 +413,10 @@ compare_rivals(struct rival *rivals, int n, const struct scene *scene)
         if (!error && rivals[i].time_ns > 0 && rivals[i].time_ns < best_ns)
             best_ns = rivals[i].time_ns;
     }
-    ar_size_print(scene->bytes, size, sizeof size);
-    for (int i = 0; i < n && !error; i++)
-        print_rival(&rivals[i], i == 0 ? size : "", best_ns);
+    for (int i = 0; i < n; i++) {
+        rivals[i].bytes = scene->bytes;
+        rivals[i].best_ns = best_ns;
+    }
     return error;
 }
 
@@ -390,7 +425,10 @@ compare_rules(struct scene *scene)
 {
     static const size_t sizes[] = {8, 512, 4096, 32768, 262144, 2097152, 16777216};
     const struct ar_explain *const request = scene->request;
+    const size_t nsizes = request->size_given ? 1 : sizeof sizes / sizeof sizes[0];
+    const size_t n = 1 + (size_t)request->ncompared;
     struct rival rivals[1 + AR_EXPLAIN_COMPARED_MAX] = {{.name = "the best"}};
+    struct rival rows[sizeof sizes / sizeof sizes[0] * (1 + AR_EXPLAIN_COMPARED_MAX)];
     int exit_code = AR_EXIT_DONE, error = AR_OK;
     for (int i = 0; i < request->ncompared && exit_code == AR_EXIT_DONE; i++) {
         rivals[1 + i].name = request->compared[i];
@@ -398,15 +436,23 @@ compare_rules(struct scene *scene)
     }
     scene->advice.in_order = !ar_explain_call(request).commutative;
     if (exit_code == AR_EXIT_DONE) {
-        printf("%d rank%s on %d node%s, on: %s\n\n%10s  %-16s  %10s  %7s\n", request->nranks,
-               ar_plural((size_t)request->nranks), scene->nnodes, ar_plural((size_t)scene->nnodes),
-               scene->machine.title, "bytes", "rules", "us", "x best");
-        for (size_t i = 0; i < (request->size_given ? 1 : sizeof sizes / sizeof sizes[0]) && !error;
-             i++) {
+        for (size_t i = 0; i < nsizes && !error; i++) {
             scene->bytes = request->size_given ? request->bytes : sizes[i];
             scene->bytes -= scene->bytes % request->element_bytes;
-            error = compare_rivals(rivals, 1 + request->ncompared, scene);
+            error = compare_rivals(rivals, (int)n, scene);
+            memcpy(&rows[i * n], rivals, n * sizeof *rows);
         }
+        if (!error && request->format == AR_COLUMNS_TEXT)
+            printf("%d rank%s on %d node%s, on: %s\n\n", request->nranks,
+                   ar_plural((size_t)request->nranks), scene->nnodes,
+                   ar_plural((size_t)scene->nnodes), scene->machine.title);
+        if (!error)
+            ar_columns_write((struct ar_columns){.to = stdout,
+                                                 .format = request->format,
+                                                 .row = state_rival,
+                                                 .table = rows,
+                                                 .n = nsizes * n,
+                                                 .view = "size rules us best choice"});
         exit_code = tell_error(scene, error);
     }
     for (int i = 0; i < request->ncompared; i++)

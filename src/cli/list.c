@@ -1,9 +1,11 @@
 /* allreduce list: the registry as a table. */
 #include <argp.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms/card.h"
 #include "algorithms/registry.h"
 #include "cli/cli.h"
 #include "report/columns.h"
@@ -18,11 +20,104 @@ ar_cli_print_parameters(char *text, size_t room, const struct ar_algorithm *row)
     ar_params_print_defaults(&t, row);
 }
 
+/* Does the letter stand for a quantity in the formula?  Words are longer than products of these. */
+static bool
+has_letter(const char *formula, char letter)
+{
+    for (const char *at = formula; at && *at; at++) {
+        size_t length = 0, small = 0;
+        for (; isalpha((unsigned char)at[length]); length++)
+            small += islower((unsigned char)at[length]) != 0;
+        const bool is_word = small == length && (length > 2 || strncmp(at, "at", 2) == 0);
+        if (!is_word && memchr(at, letter, length))
+            return true;
+        at += length > 0 ? length - 1 : 0;
+    }
+    return false;
+}
+
+/* Does the card say itself what the letter is? */
+static bool
+is_defined(const char *where, char letter)
+{
+    const char definition[] = {letter, ' ', '=', '\0'};
+    return where && strstr(where, definition);
+}
+
+void
+ar_cli_print_letters(const struct ar_algorithm *row)
+{
+    static const struct {
+        char letter;
+        const char *meaning;
+    } letters[] = {
+        {'p', "ranks"},
+        {'n', "the vector's length"},
+        {'a', "latency"},
+        {'B', "bandwidth"},
+        {'C', "time to combine a unit"},
+        {'N', "nodes"},
+        {'L', "ranks of the largest node"},
+        {'K', "lanes"},
+        {'X', "rows of the grid"},
+        {'Y', "its columns"},
+        {'W', "bytes of a short vector"},
+        {'k', "radix"},
+        {'s', "the sum of the rounds' parts less one"},
+        {'t', "most parts of a round"},
+    };
+    const char *separator = "  letters      ";
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
+        bool is_there = has_letter(row->where, letters[i].letter);
+        for (int line = 0; line < AR_CARD_LINES; line++)
+            is_there |= has_letter(row->card[line], letters[i].letter);
+        if (!is_there || is_defined(row->where, letters[i].letter))
+            continue;
+        printf("%s%c %s", separator, letters[i].letter, letters[i].meaning);
+        separator = ", ";
+    }
+    printf("\n");
+}
+
+/* The ranks for which the text has numbers in the place of formulas. */
+enum { RANKS = 16, PER_NODE = 4, TITLE_TEXT = 45 };
+
+/* A line of the card for a vector of one, on so many ranks and nodes; on one node where ranks share
+ * memory. */
+static char *
+print_value(char text[AR_NUMBER_TEXT], const struct ar_algorithm *row, enum ar_card_line line)
+{
+    const int elements = 1 << 20;
+    int node_of[RANKS];
+    struct ar_choice choice = ar_choice_default(row);
+    for (int i = 0; i < RANKS; i++)
+        node_of[i] = i / PER_NODE;
+    if (!row->shares_memory)
+        choice.params.node_of = node_of;
+    const double value = ar_card_value(row, line, &choice.params, RANKS, elements, NULL);
+    return ar_number_print(line == AR_CARD_ROUNDS ? value : value / elements, text, AR_NUMBER_TEXT);
+}
+
+/* The first words of the title. */
+static char *
+print_title(char text[TITLE_TEXT], const char *title)
+{
+    snprintf(text, TITLE_TEXT, "%s", title);
+    if (strlen(title) >= TITLE_TEXT)
+        for (char *end = text + TITLE_TEXT - 4; end > text; end--)
+            if (*end == ' ' && end[-1] != ',') {
+                snprintf(end, 5, " ...");
+                break;
+            }
+    return text;
+}
+
 static void
 state_row(struct ar_columns *c, const void *table, size_t i)
 {
     const struct ar_algorithm *const row = ar_algorithm_at(i);
-    char parameters[1000], elsewhere[1000], intel[32] = "";
+    char parameters[1000], elsewhere[1000], intel[32] = "", words[TITLE_TEXT],
+                                            number[AR_NUMBER_TEXT];
     struct ar_text t, ids;
     (void)table;
     ar_cli_print_parameters(parameters, sizeof parameters, row);
@@ -48,9 +143,13 @@ state_row(struct ar_columns *c, const void *table, size_t i)
     ar_column_text(c, "family", "family", ar_family_names[row->family]);
     ar_column_text(c, "source", "source", row->source);
     ar_column_text(c, "elsewhere", "elsewhere", elsewhere);
+    ar_column_words(c, "any", "any op", row->keeps_order ? "yes" : "-");
+    ar_column_shown(c, "rounds16", "rounds", print_value(number, row, AR_CARD_ROUNDS));
+    ar_column_shown(c, "sent16", " sent", print_value(number, row, AR_CARD_SENT));
+    ar_column_words(c, "words", "what it does", print_title(words, row->title));
 }
 
-/* Formats for people leave out what explain shows. */
+/* The text fits a terminal. */
 static void
 print_table(enum ar_columns_format format)
 {
@@ -60,10 +159,16 @@ print_table(enum ar_columns_format format)
         .row = state_row,
         .n = ar_algorithm_count(),
         .view = format == AR_COLUMNS_TEXT
-                    ? "name aliases intel order parameters bits source elsewhere"
+                    ? "name intel any rounds16 sent16 words"
                     : "name aliases intel order parameters needs rounds bytes scratch where bits "
                       "family source elsewhere",
         .colors = {ar_color_begin(stdout, AR_COLOR_TITLE), ar_color_end(stdout)}});
+    if (format == AR_COLUMNS_TEXT)
+        printf(
+            "\nintel: the id in I_MPI_ADJUST_ALLREDUCE; any op: also ops that do not commute\n"
+            "rounds, sent: for %d ranks on %d nodes; a rank sends so many lengths of the vector\n"
+            "allreduce explain NAME has formulas and a figure; --csv and --markdown all columns\n",
+            RANKS, RANKS / PER_NODE);
 }
 
 /* --- command line --- */

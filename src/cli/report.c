@@ -11,12 +11,17 @@
 #include "cli/read_timeline.h"
 #include "cli/report.h"
 #include "model/placement.h"
+#include "report/columns.h"
 
-#define FILES_MAX 2
+#define FILES_MAX (2 * AR_RUNS_MOST)
 
 struct request {
     const char *paths[FILES_MAX];
-    size_t n;
+    size_t nfiles;
+    size_t first_of_b; /* of the files; 0: all are of one run */
+    size_t n;          /* 1, or 2 to compare; 0: no files */
+    enum ar_columns_format format;
+    size_t top;           /* rows of a table; 0: all */
     const char *html;     /* NULL: none */
     double bytes_per_ns;  /* 0: not given */
     const char *machine;  /* NULL: none */
@@ -27,6 +32,9 @@ struct request {
 
 static const struct argp_option options[] = {
     {"html", 'o', "FILE", 0, "Also write a page with plots, in one file", 0},
+    {"csv", 'v', NULL, 0, "Print the table of calls as comma-separated values", 0},
+    {"json", 'j', NULL, 0, "Print all as JSON", 0},
+    {"top", 'k', "N", 0, "Only the first N rows of each table", 0},
     {"bandwidth", 'b', "GB/S", 0,
      "The rate at which a rank can send, for the bound (default: the best rate in the file)", 0},
     {"machine", 'm', "FILE", 0, "Predict the times of the same calls on this machine, by its model",
@@ -39,6 +47,20 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* A A A -- B B B, or A B. */
+static void
+divide_files(struct argp_state *state, struct request *request)
+{
+    if (request->first_of_b == 0 && request->nfiles == 2)
+        request->first_of_b = 1;
+    if (request->first_of_b == 0 && request->nfiles > 1)
+        argp_error(state, "of more than two files write -- between those of A and those of B");
+    request->n = (request->nfiles > 0) + (request->first_of_b > 0);
+    const size_t of_a = request->first_of_b ? request->first_of_b : request->nfiles;
+    if (of_a > AR_RUNS_MOST || request->nfiles - of_a > AR_RUNS_MOST)
+        argp_error(state, "report adds up %d runs at most", AR_RUNS_MOST);
+}
+
 static error_t
 parse(int key, char *argument, struct argp_state *state)
 {
@@ -49,6 +71,15 @@ parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'b':
         request->bytes_per_ns = ar_option_gbytes(state, "bandwidth", argument);
+        return 0;
+    case 'v':
+    case 'j':
+        if (request->format != AR_COLUMNS_TEXT)
+            argp_error(state, "give one of --csv and --json");
+        request->format = key == 'v' ? AR_COLUMNS_CSV : AR_COLUMNS_JSON;
+        return 0;
+    case 'k':
+        request->top = (size_t)ar_option_number(state, "top", argument, 1, INT32_MAX);
         return 0;
     case 'm':
         request->machine = argument;
@@ -66,15 +97,20 @@ parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("report");
-        if (request->n == FILES_MAX)
-            argp_error(state, "unexpected argument '%s': report reads one file or two", argument);
-        request->paths[request->n++] = argument;
+        if (request->nfiles == FILES_MAX)
+            argp_error(state, "report adds up %d runs at most", AR_RUNS_MOST);
+        if (state->quoted && state->next - 1 == state->quoted)
+            request->first_of_b = request->nfiles;
+        request->paths[request->nfiles++] = argument;
         return 0;
     case ARGP_KEY_NO_ARGS:
         if (!request->timeline)
             argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl wrote");
         return 0;
     case ARGP_KEY_SUCCESS:
+        divide_files(state, request);
+        if (request->format && (request->timeline || request->machine))
+            argp_error(state, "--csv and --json are not for --timeline or --machine");
         if (request->machine && request->n > 1)
             argp_error(state, "--machine needs exactly one file");
         if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
@@ -85,7 +121,7 @@ parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "--call needs --timeline");
         if (request->nranks && !request->machine)
             argp_error(state, "--ranks needs --machine");
-        for (size_t i = 0; i < request->n; i++)
+        for (size_t i = 0; i < request->nfiles; i++)
             ar_option_apart(state, "html", request->html, request->paths[i]);
         ar_option_apart(state, "html", request->html, request->timeline);
         ar_option_apart(state, "html", request->html, request->machine);
@@ -98,10 +134,11 @@ parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "FILE [FILE2]\n--timeline=TRACE",
+    .args_doc = "FILE\nFILE FILE2\nFILE... -- FILE2...\n--timeline=TRACE",
     .doc = "Shows from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
            "allreduces went: which calls waited for late ranks and which for the algorithm, and "
-           "how far they are from a bound. Two files are compared side by side. A model of another "
+           "how far they are from a bound. Two files are compared side by side, or several runs of "
+           "A and of B, with -- between them. A model of another "
            "machine predicts what the same calls would take there. --timeline looks inside one "
            "call instead.",
 };
@@ -145,10 +182,17 @@ ar_run_fini(struct ar_read_run *run)
     ar_source_lines_fini(&run->lines);
 }
 
+/* Of n rows those that are shown. */
+static size_t
+least(size_t n, size_t top)
+{
+    return top > 0 && top < n ? top : n;
+}
+
 /* Facts, and pairs if there are two runs; all is empty. */
 static int
-report(const struct request *request, const struct ar_read_run *runs, struct ar_facts *facts,
-       struct ar_table *all)
+report(const struct request *request, const struct ar_machine *machine,
+       const struct ar_read_run *runs, struct ar_facts *facts, struct ar_table *all)
 {
     size_t npairs = 0;
     struct ar_pair *pairs = NULL;
@@ -157,6 +201,8 @@ report(const struct request *request, const struct ar_read_run *runs, struct ar_
         if (!ar_facts_make(&facts[i], &runs[i], request->bytes_per_ns))
             return AR_EXIT_FAILED;
     for (size_t i = 0; i < request->n; i++)
+        facts[i].n = least(facts[i].n, request->top);
+    for (size_t i = 0; i < request->n; i++)
         for (size_t k = 0; k < runs[i].table.nrows; k++)
             if (!ar_table_add(all, &runs[i].table.rows[k]))
                 return AR_EXIT_FAILED;
@@ -164,29 +210,40 @@ report(const struct request *request, const struct ar_read_run *runs, struct ar_
         pairs = ar_pairs_make(runs, &npairs);
         if (!pairs)
             return AR_EXIT_FAILED;
+        npairs = least(npairs, request->top);
+    }
+    if (request->format == AR_COLUMNS_CSV) {
+        ar_report_print_csv(facts, pairs, npairs);
+    } else if (request->format == AR_COLUMNS_JSON) {
+        status = ar_report_print_json(facts, request->n, pairs, npairs, all);
+    } else if (pairs) {
         ar_report_print_pair(facts, pairs, npairs);
     } else {
         ar_report_print(facts);
         if (request->machine)
-            status = ar_report_print_machine(facts, request->machine, request->nranks);
+            status = ar_report_print_machine(facts, machine, request->nranks);
     }
-    if (status != AR_EXIT_DONE)
-        return status;
-    ar_report_print_alarms(all);
-    if (request->html)
+    if (status == AR_EXIT_DONE && request->format == AR_COLUMNS_TEXT)
+        ar_report_print_alarms(all);
+    if (status == AR_EXIT_DONE && request->html)
         status = ar_report_write_html(request->html, facts, request->n, pairs, npairs, all);
     free(pairs);
-    return fflush(stdout) == 0 ? status : AR_EXIT_FAILED;
+    return status;
 }
 
+/* The files from first to end. */
 static int
-read_run(struct ar_read_run *run, const char *path, bool has_lines)
+read_runs(struct ar_read_run *run, const struct request *request, size_t first, size_t end)
 {
-    const int status = ar_run_read(run, "report", path);
+    int status = ar_run_read(run, "report", request->paths[first]);
+    for (size_t i = first + 1; i < end && status == AR_EXIT_DONE; i++)
+        status = ar_run_add(run, request->paths[i]);
+    run->table.sites.n = least(run->table.sites.n, request->top);
+    const bool has_lines = request->n == 1 || request->html || request->format == AR_COLUMNS_JSON;
     if (status != AR_EXIT_DONE || !has_lines ||
         ar_source_lines_find(&run->lines, &run->table.sites, run->when))
         return status;
-    fprintf(stderr, "allreduce report: %s: out of memory\n", path);
+    fprintf(stderr, "allreduce report: %s: out of memory\n", run->path);
     return AR_EXIT_FAILED;
 }
 
@@ -194,19 +251,24 @@ int
 ar_cli_report(int argc, char **argv)
 {
     struct request request = {.n = 0};
-    struct ar_read_run runs[FILES_MAX] = {{0}};
-    struct ar_facts facts[FILES_MAX] = {{0}};
+    struct ar_read_run runs[2] = {{0}};
+    struct ar_facts facts[2] = {{0}};
     struct ar_table all = {0};
+    struct ar_machine machine;
     int status = AR_EXIT_DONE;
-    ar_cli_parse_alone(&argp, 0, argc, argv, &request);
+    ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request); /* for the place of -- */
     if (request.timeline)
         return ar_report_timeline(request.timeline, request.call, request.machine, request.html);
+    if (request.machine)
+        status = ar_cli_read_machine(&machine, "report", request.machine);
+    const size_t ends[] = {request.first_of_b ? request.first_of_b : request.nfiles,
+                           request.nfiles};
     for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
-        status = read_run(&runs[i], request.paths[i], request.n == 1 || request.html);
+        status = read_runs(&runs[i], &request, i ? ends[0] : 0, ends[i]);
     if (status == AR_EXIT_DONE)
-        status = report(&request, runs, facts, &all);
+        status = report(&request, &machine, runs, facts, &all);
     ar_table_fini(&all);
-    for (size_t i = 0; i < FILES_MAX; i++) {
+    for (size_t i = 0; i < 2; i++) {
         ar_facts_fini(&facts[i]);
         ar_run_fini(&runs[i]);
     }

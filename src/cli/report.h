@@ -11,7 +11,9 @@
 #include "model/predict.h"
 #include "report/table.h"
 
-/* The statistics of a run, read back. */
+#define AR_RUNS_MOST 32
+
+/* The statistics of a run, or of several that were added up, read back. */
 struct ar_read_run {
     const char *path;         /* borrowed */
     const char *command_name; /* the subcommand that reads, for messages.  Borrowed */
@@ -25,6 +27,8 @@ struct ar_read_run {
     int ranks;           /* whose calls these are */
     int files;           /* 1, or the files of single ranks that were added up */
     uint64_t elapsed_ns; /* of the longest */
+    int runs;
+    double seconds[AR_RUNS_MOST]; /* in allreduces, of each run on an average rank */
     struct ar_table table;
     struct ar_source_lines lines; /* of its sites; none so far where they were not looked for */
 };
@@ -37,6 +41,10 @@ int ar_rank_files_find(glob_t *found, const char *path);
  * said why it failed: not to be read, line N is not what ALLREDUCE_STATS writes, or the files are
  * of several runs. */
 int ar_run_read(struct ar_read_run *run, const char *command, const char *path);
+
+/* Adds another run, of which there are AR_RUNS_MOST at most. */
+int ar_run_add(struct ar_read_run *run, const char *path);
+
 void ar_run_fini(struct ar_read_run *run);
 
 /* The text of that name in an object of JSON, clean; empty where there is none. */
@@ -131,6 +139,10 @@ char *ar_facts_verdict(const struct ar_facts *facts, char *text, size_t room);
 /* The verdict's times; returns text. */
 char *ar_facts_times(const struct ar_facts *facts, char *text, size_t room);
 
+/* What the second of two runs spends beside the first, in words.  Of several runs of each it tells
+ * the least and the greatest ratio between single ones.  Returns text. */
+char *ar_pair_verdict(const struct ar_facts facts[2], char *text, size_t room);
+
 /* Advice about calls that cost something: what else was faster in this run, or how to find out.
  * False, and no text: none. */
 bool ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *text,
@@ -140,9 +152,10 @@ bool ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, ch
 
 void ar_report_print(const struct ar_facts *facts);
 
-/* The same calls on nranks ranks (0: as many) of the machine of that file or name: how long they
- * would take, by what ran and by auto, and what auto goes by there.  An enum ar_exit. */
-int ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks);
+/* The same calls on nranks ranks (0: as many) of that machine: how long they would take, by what
+ * ran and by auto, and what auto goes by there.  An enum ar_exit. */
+int ar_report_print_machine(const struct ar_facts *facts, const struct ar_machine *machine,
+                            int nranks);
 
 /* What the model says of a call of so many bytes by this choice, all ranks on their nodes of the
  * machine.  *is_known is false, and there is no prediction, for what is the MPI library's own, or
@@ -161,5 +174,12 @@ void ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *
  * having said why it failed. */
 int ar_report_write_html(const char *path, const struct ar_facts *facts, size_t n,
                          const struct ar_pair *pairs, size_t npairs, const struct ar_table *all);
+
+/* The same as JSON on stdout, which is the document of the page.  An enum ar_exit. */
+int ar_report_print_json(const struct ar_facts *facts, size_t n, const struct ar_pair *pairs,
+                         size_t npairs, const struct ar_table *all);
+
+/* The calls, or the pairs of two runs, as CSV on stdout. */
+void ar_report_print_csv(const struct ar_facts *facts, const struct ar_pair *pairs, size_t npairs);
 
 #endif

@@ -285,6 +285,56 @@ ar_facts_times(const struct ar_facts *facts, char *text, size_t room)
     return text;
 }
 
+/* Times are told apart from 5 % of the longer one on. */
+#define SAME 0.05
+
+char *
+ar_pair_verdict(const struct ar_facts facts[2], char *text, size_t room)
+{
+    const struct ar_read_run *const a = facts[0].run, *const b = facts[1].run;
+    const double in_a = ar_facts_seconds(&facts[0], facts[0].total_ns);
+    const double in_b = ar_facts_seconds(&facts[1], facts[1].total_ns);
+    const double waits = ar_facts_seconds(&facts[1], facts[1].late_ns) -
+                         ar_facts_seconds(&facts[0], facts[0].late_ns);
+    double least = INFINITY, most = 0;
+    char ratios[3][AR_NUMBER_TEXT], time[AR_NUMBER_TEXT];
+    struct ar_text t;
+    ar_text_init(&t, text, room);
+    if (in_a <= 0 || in_b <= 0) {
+        ar_text_add(&t, "No time was measured in allreduces of %s.", in_a <= 0 ? "A" : "B");
+        return text;
+    }
+    for (int i = 0; i < a->runs; i++)
+        for (int k = 0; k < b->runs; k++) {
+            least = fmin(least, b->seconds[k] / a->seconds[i]);
+            most = fmax(most, b->seconds[k] / a->seconds[i]);
+        }
+    ar_text_add(&t, "B spends %s of A's time in allreduces",
+                ar_number_print(in_b / in_a, ratios[0], sizeof ratios[0]));
+    if (a->runs > 1 || b->runs > 1)
+        ar_text_add(&t, " (single runs: %s to %s)",
+                    ar_number_print(least, ratios[1], sizeof ratios[1]),
+                    ar_number_print(most, ratios[2], sizeof ratios[2]));
+    if (fabs(in_b - in_a) < SAME * in_a)
+        ar_text_add(&t, ", which is the same; ");
+    else
+        ar_text_add(&t, ", %s %s per rank; ",
+                    ar_time_print(fabs(in_b - in_a) * 1e9, time, sizeof time),
+                    in_b < in_a ? "less" : "more");
+    if (fabs(waits) < SAME * fmax(in_a, in_b))
+        ar_text_add(&t, "the waiting for late ranks is the same.");
+    else
+        ar_text_add(&t, "it waits %s %s for late ranks.",
+                    ar_time_print(fabs(waits) * 1e9, time, sizeof time),
+                    waits < 0 ? "less" : "longer");
+    if (a->runs == 1 || b->runs == 1)
+        ar_text_add(&t, " How much runs differ by chance is not known: give several of each, as in "
+                        "A1 A2 A3 -- B1 B2 B3.");
+    else if (least <= 1 && most >= 1)
+        ar_text_add(&t, " Runs of the same differ by as much, so this may be chance.");
+    return text;
+}
+
 /* The message size that took most of the row's time, as far as the statistics tell. */
 static uint64_t
 main_size(const struct ar_row *row)

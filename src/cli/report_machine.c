@@ -269,17 +269,15 @@ tell_error(const struct there *there, int error)
 }
 
 int
-ar_report_print_machine(const struct ar_facts *facts, const char *machine, int nranks)
+ar_report_print_machine(const struct ar_facts *facts, const struct ar_machine *machine, int nranks)
 {
     const int here = ranks_of_job(facts);
-    struct there there = {.facts = facts, .here = here, .nranks = nranks ? nranks : here};
+    struct there there = {
+        .facts = facts, .machine = *machine, .here = here, .nranks = nranks ? nranks : here};
     if (facts->run->ranks < 1) {
         fprintf(stderr, "allreduce report: --machine: %s has no ranks\n", facts->run->path);
         return AR_EXIT_FAILED;
     }
-    const int status = ar_cli_read_machine(&there.machine, "report", machine);
-    if (status)
-        return status;
     int error = make_groups(&there);
     if (!error)
         error = print_all(&there);

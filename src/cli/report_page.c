@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "cli/page.h"
 #include "cli/report.h"
 #include "report/json.h"
@@ -190,7 +191,11 @@ print_document(const void *what)
     const struct shown *const shown = what;
     struct ar_json json = {.to = stdout};
     bool is_done = true;
+    char text[AR_FACTS_TEXT];
     ar_json_begin(&json, NULL, '{');
+    ar_json_put(&json, "format", "%d", 1);
+    if (shown->n == 2)
+        ar_json_put_text(&json, "verdict", ar_pair_verdict(shown->facts, text, sizeof text));
     put_alarms(&json, shown->all);
     put_pairs(&json, shown);
     ar_json_begin(&json, "runs", '[');
@@ -199,6 +204,15 @@ print_document(const void *what)
     ar_json_end(&json, ']');
     ar_json_end(&json, '}');
     return is_done;
+}
+
+int
+ar_report_print_json(const struct ar_facts *facts, size_t n, const struct ar_pair *pairs,
+                     size_t npairs, const struct ar_table *all)
+{
+    const bool is_done = print_document(&(struct shown){facts, n, pairs, npairs, all});
+    putchar('\n');
+    return is_done ? AR_EXIT_DONE : AR_EXIT_FAILED;
 }
 
 int

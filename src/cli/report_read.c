@@ -213,7 +213,7 @@ take_rank(struct ar_rank_rows *rows, struct line *line)
     row.bytes = number(line, "bytes");
     row.setup_ns = number(line, "setup_ns");
     row.ns = number(line, "ns");
-    row.wait_ns = number(line, "wait_ns");
+    row.wait_ns = is_known(line, "wait_ns") ? number(line, "wait_ns") : UINT64_MAX;
     row.compared = number(line, "compared");
     row.first = number(line, "first");
     row.last = number(line, "last");
@@ -237,7 +237,7 @@ take_site(struct ar_site_rows *rows, struct line *line)
     row.calls = number(line, "calls");
     row.bytes = number(line, "bytes");
     row.ns = number(line, "ns");
-    row.wait_ns = number(line, "wait_ns");
+    row.wait_ns = is_known(line, "wait_ns") ? number(line, "wait_ns") : UINT64_MAX;
     row.ranks = number_of_ranks(line, "ranks");
     if (*line->problem)
         return IS_WRONG;
@@ -277,7 +277,8 @@ take_line(struct ar_read_run *run, struct ar_table *table, const char *path, int
     json_error_t error;
     json_t *const object = json_loads(text, 0, &error);
     struct line line = {.object = object};
-    const char *what = no_json;
+    const bool is_timeline = n == 1 && strstr(text, "\"displayTimeUnit\"");
+    const char *what = is_timeline ? "this is a timeline: give it by --timeline" : no_json;
     enum taken taken = IS_WRONG;
     if (object && n == 1) {
         taken = take_head(run, table, &line);
@@ -435,12 +436,30 @@ take_file(struct ar_read_run *run, const char *path)
     return status;
 }
 
+static double
+ns_of(const struct ar_table *table)
+{
+    double ns = 0;
+    for (size_t i = 0; i < table->nrows; i++)
+        ns += (double)table->rows[i].counts.ns + (double)table->rows[i].counts.setup_ns;
+    return ns;
+}
+
 int
 ar_run_read(struct ar_read_run *run, const char *command, const char *path)
 {
+    *run = (struct ar_read_run){.path = path, .command_name = command};
+    return ar_run_add(run, path);
+}
+
+int
+ar_run_add(struct ar_read_run *run, const char *path)
+{
+    const char *const command = run->command_name;
+    const double before_ns = ns_of(&run->table);
+    const int before = run->ranks;
     glob_t found;
     int status = AR_EXIT_DONE;
-    *run = (struct ar_read_run){.path = path, .command_name = command};
     if (access(path, F_OK) && ar_rank_files_find(&found, path) == 0) {
         status = check_rank_files(&found, command);
         for (size_t i = 0; i < found.gl_pathc && status == AR_EXIT_DONE; i++)
@@ -451,6 +470,8 @@ ar_run_read(struct ar_read_run *run, const char *command, const char *path)
         status = take_file(run, path);
     }
     ar_table_sort(&run->table);
+    run->seconds[run->runs++] =
+        run->ranks > before ? (ns_of(&run->table) - before_ns) * 1e-9 / (run->ranks - before) : 0;
     if (status != AR_EXIT_DONE)
         ar_run_fini(run);
     return status;

@@ -14,13 +14,17 @@
 static void
 print_run(const struct ar_read_run *run)
 {
+    const int ranks = run->ranks / run->runs;
     printf("%s: %s with liballreduce %s (%s), %d rank%s, %s\n", run->path, run->program,
-           run->version, run->family, run->ranks, ar_plural((size_t)run->ranks), run->when);
+           run->version, run->family, ranks, ar_plural((size_t)ranks), run->when);
     if (*run->library) {
         const int hosts = ar_rank_rows_hosts(&run->table.ranks);
         printf("%s; %d host%s; %s\n", run->library, hosts, ar_plural((size_t)hosts), run->command);
     }
-    if (run->files > 1)
+    if (run->runs > 1)
+        printf("with %d more run%s, whose calls are added\n", run->runs - 1,
+               ar_plural((size_t)run->runs - 1));
+    else if (run->files > 1)
         printf("the sum of %d files of single ranks\n", run->files);
     if (run->table.lost > 0)
         printf("%llu more call%s could not be recorded: the program ran out of memory\n",
@@ -41,10 +45,12 @@ state_fact(struct ar_columns *c, const void *facts, size_t i)
     if (timed && row->counts.ns > 0)
         snprintf(late, sizeof late, "%.0f %%", 100 * f->late_ns / (double)row->counts.ns);
     ar_column_shown(c, "share", "  share", share);
+    ar_column_real(c, "part", AR_NUMBER, NULL, f->share);
     ar_column_count(c, "calls", AR_NUMBER, "    calls", (uint64_t)llrint(calls));
     ar_column_count(c, "ranks", AR_NUMBER, "ranks", (uint64_t)row->key.nranks);
     ar_column_text(c, "comm", "communicator", ar_name_fit(comm, sizeof comm, row->key.comm));
     ar_column_shown(c, "size", "   size", ar_row_size_print(row, size));
+    ar_column_real(c, "bytes", AR_BYTES, NULL, f->bytes);
     ar_column_text(c, "type", "type", row->key.type);
     ar_column_text(c, "op", "op", row->key.op);
     ar_column_text(c, "ran", "ran (why)", ran);
@@ -52,6 +58,8 @@ state_fact(struct ar_columns *c, const void *facts, size_t i)
                    timed ? (double)ar_row_quantile(row, 0.5) * 1e-3 : NAN);
     ar_column_real(c, "own", AR_US, "    own us", timed ? f->own_ns * 1e-3 : NAN);
     ar_column_shown(c, "late", "  late", late);
+    ar_column_real(c, "late_us", AR_US, NULL,
+                   timed ? 1e-3 * f->late_ns / (double)row->counts.calls : NAN);
     ar_column_real(c, "bound", AR_NUMBER, "x bound",
                    f->bound_ns > 0 ? f->own_ns / f->bound_ns : NAN);
     ar_column_text(c, "cause", "what took the time", ar_fact_explain(f, why, sizeof why));
@@ -96,6 +104,8 @@ ar_report_print(const struct ar_facts *facts)
         .view = has_names ? "share calls ranks comm size type op ran median own late bound cause"
                           : "share calls ranks size type op ran median own late bound cause",
         .empty = "-"});
+    if (facts->n < facts->run->table.nrows)
+        printf("%zu more kinds of calls\n", facts->run->table.nrows - facts->n);
     printf(
         "\ncalls: the number on one rank; size: the bytes of each message, and 16+ is from 16 to "
         "below twice as many, of several sizes; own: the estimated time of a call when no rank is "
@@ -121,6 +131,8 @@ state_pair(struct ar_columns *c, const void *pairs, size_t i)
     char size[AR_ROW_SIZE_TEXT], comm[AR_COMM_COLUMN], ran[AR_CHOICE_TEXT + 8];
     ar_column_count(c, "ranks", AR_NUMBER, "ranks", (uint64_t)key->nranks);
     ar_column_shown(c, "size", "   size", ar_pair_size_print(pair, size));
+    ar_column_count(c, "bytes_from", AR_BYTES, NULL, ar_size_bin_first(key->bin));
+    ar_column_count(c, "bytes_to", AR_BYTES, NULL, ar_size_bin_last(key->bin));
     ar_column_text(c, "type", "type", *key->type ? key->type : "-");
     ar_column_text(c, "op", "op", *key->op ? key->op : "-");
     for (int side = 0; side < 2; side++) {
@@ -139,6 +151,8 @@ state_pair(struct ar_columns *c, const void *pairs, size_t i)
 void
 ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs, size_t n)
 {
+    char text[AR_FACTS_TEXT];
+    printf("%s\n\n", ar_pair_verdict(facts, text, sizeof text));
     for (int side = 0; side < 2; side++) {
         printf("%c: ", 'A' + side);
         print_run(facts[side].run);
@@ -168,4 +182,16 @@ ar_report_print_pair(const struct ar_facts facts[2], const struct ar_pair *pairs
     printf("\nown: the estimated time of a call when no rank is late; A/B above 1: B is faster; -: "
            "not "
            "known, or the sizes or the nodes are unlike\n");
+}
+
+/* --- for programs --- */
+
+void
+ar_report_print_csv(const struct ar_facts *facts, const struct ar_pair *pairs, size_t npairs)
+{
+    ar_columns_write((struct ar_columns){.to = stdout,
+                                         .format = AR_COLUMNS_CSV,
+                                         .row = pairs ? state_pair : state_fact,
+                                         .table = pairs ? (const void *)pairs : facts,
+                                         .n = pairs ? npairs : facts->n});
 }

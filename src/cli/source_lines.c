@@ -189,6 +189,18 @@ print_line(FILE *to, Dwfl_Module *file, uint64_t offset)
     return true;
 }
 
+/* The function by the symbol table.  False: not known. */
+static bool
+print_symbol(FILE *to, Dwfl_Module *file, uint64_t offset)
+{
+    GElf_Addr loaded = 0;
+    dwfl_module_getelf(file, &loaded);
+    const char *const name = dwfl_module_addrname(file, offset - 1 + loaded);
+    if (name)
+        fprintf(to, "(%s)", name);
+    return name;
+}
+
 /* *line: NULL where it is not known.  False without memory. */
 static bool
 find_line(char **line, struct search *search, const struct ar_site *site)
@@ -201,10 +213,12 @@ find_line(char **line, struct search *search, const struct ar_site *site)
     FILE *const to = open_memstream(line, &length);
     if (!to)
         return false;
-    const bool is_known = print_line(to, module->file, site->offset);
+    const bool has_line = print_line(to, module->file, site->offset);
+    const bool is_known = has_line || print_symbol(to, module->file, site->offset);
     const bool is_written = fclose(to) == 0;
-    if (!is_known) {
+    if (!has_line)
         tell(search, module, "no debug information for this code; compile it with -g");
+    if (!is_known) {
         free(*line);
         *line = NULL;
     }

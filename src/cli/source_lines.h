@@ -15,8 +15,8 @@ struct ar_source_lines {
     char *reasons; /* why not, a line of text for each file; "" or NULL: nothing to be said */
 };
 
-/* A line is "file:line (function)"; where that is inlined, " inlined at file:line (function)" comes
- * behind it, as often as need be.
+/* A line is "file:line (function)", or "(function)" if only the symbol table is there; where that
+ * is inlined, " inlined at file:line (function)" comes behind it, as often as need be.
  *
  * A file is asked only if it is the one that ran: its build-id is the same, or, where neither has
  * one, it was not changed after the statistics were written (when: as ar_clock_date has it, with

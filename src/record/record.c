@@ -245,6 +245,8 @@ fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
                                 .bytes = counts->bytes - s->taken.bytes,
                                 .ns = counts->ns - s->taken.ns,
                                 .wait_ns = counts->wait_ns - s->taken.wait_ns};
+    if (row->wait_ns == 0) /* native calls add nothing */
+        row->wait_ns = UINT64_MAX;
     return row->calls > 0;
 }
 

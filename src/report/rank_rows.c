@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/sites.h"
 #include "schedule/grow.h"
 
 void
@@ -18,7 +19,7 @@ add_numbers(struct ar_rank_row *sum, const struct ar_rank_row *row)
     sum->calls += row->calls;
     sum->bytes += row->bytes;
     sum->ns += row->ns;
-    sum->wait_ns += row->wait_ns;
+    sum->wait_ns = ar_known_sum(sum->wait_ns, row->wait_ns);
     sum->setup_ns += row->setup_ns;
     sum->compared += row->compared;
     sum->first += row->first;

@@ -19,7 +19,7 @@ struct ar_rank_row {
     uint64_t calls;
     uint64_t bytes; /* of the messages */
     uint64_t ns;
-    uint64_t wait_ns; /* of algorithms of ours, as in struct ar_counts */
+    uint64_t wait_ns; /* of algorithms of ours, as in struct ar_counts; UINT64_MAX: none ran */
     uint64_t setup_ns;
     uint64_t compared; /* of its calls: those in which its time was compared with all other ranks';
                           of these calls it was: */

@@ -45,12 +45,12 @@ ar_site_rows_add(struct ar_site_rows *rows, const struct ar_site_row *row)
         return NULL;
     rows->rows = grown;
     if (i == rows->n)
-        grown[rows->n++] = (struct ar_site_row){.site = *site};
+        grown[rows->n++] = (struct ar_site_row){.site = *site, .wait_ns = UINT64_MAX};
     grown[i].ranks += row->ranks;
     grown[i].calls += row->calls;
     grown[i].bytes += row->bytes;
     grown[i].ns += row->ns;
-    grown[i].wait_ns += row->wait_ns;
+    grown[i].wait_ns = ar_known_sum(grown[i].wait_ns, row->wait_ns);
     return &grown[i];
 }
 

@@ -25,6 +25,13 @@ struct ar_site {
     uint64_t offset;                 /* from where the module is loaded: an address in its file */
 };
 
+/* The sum of what is known of two times; UINT64_MAX is not known. */
+static inline uint64_t
+ar_known_sum(uint64_t a, uint64_t b)
+{
+    return a == UINT64_MAX ? b : b == UINT64_MAX ? a : a + b;
+}
+
 /* A plain block of memory: ranks send it to each other as bytes. */
 struct ar_site_row {
     struct ar_site site;
@@ -32,7 +39,7 @@ struct ar_site_row {
     uint64_t calls;
     uint64_t bytes;
     uint64_t ns;      /* of timed calls, here and below */
-    uint64_t wait_ns; /* of algorithms of ours, as in struct ar_counts */
+    uint64_t wait_ns; /* of algorithms of ours, as in struct ar_counts; UINT64_MAX: none ran */
 };
 
 struct ar_site_rows {

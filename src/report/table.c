@@ -162,6 +162,7 @@ void
 ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from)
 {
     struct ar_rank_row row = *from;
+    bool knows_wait = false;
     ar_table_sign(table, row.rank);
     ar_site_rows_sign(&table->sites);
     for (size_t i = 0; i < table->nrows; i++) {
@@ -171,7 +172,10 @@ ar_table_add_rank(struct ar_table *table, const struct ar_rank_row *from)
         row.ns += c->ns;
         row.wait_ns += c->wait_ns;
         row.setup_ns += c->setup_ns;
+        knows_wait |= !ar_row_is_native(&table->rows[i]);
     }
+    if (!knows_wait)
+        row.wait_ns = UINT64_MAX;
     ar_rank_rows_add(&table->ranks, &row);
 }
 

@@ -38,7 +38,7 @@ for name in $subcommands; do
     expect "$(long_options "$name" | tr '\n' ' ' | sed 's/ $//')" "$name" --
 done
 names=$(allreduce list --names)
-[ "$(echo "$names" | wc -l)" -eq $(($(allreduce list | wc -l) - 1)) ] || fail "list --names does not name all"
+[ "$(echo "$names" | wc -l)" -eq $(($(allreduce list --csv | wc -l) - 1)) ] || fail "list --names does not name all"
 expect "$(echo "$names" | tr '\n' ' ' | sed 's/ $//')" explain ''
 expect 'ring' explain rin
 expect 'ring' run --algo rin

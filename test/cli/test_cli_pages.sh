@@ -113,7 +113,7 @@ fi
 
 # --- a schedule ---
 
-for name in $(./allreduce list | awk 'NR > 1 { print $1 }'); do
+for name in $(./allreduce list --names); do
     ./allreduce explain "$name" -n 16 --html "$scratch/16.html" >/dev/null || fail "explain $name: exit $?"
     [ "$(wc -c <"$scratch/16.html")" -le 200000 ] || fail "explain $name: $(wc -c <"$scratch/16.html") bytes"
 done

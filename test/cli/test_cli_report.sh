@@ -161,6 +161,24 @@ grep -q 'mpich), 4 ranks' "$scratch/out" || fail "the file of all ranks was not 
     row rhd 1048576 400 200000000 0 0 500000 500000 '[500000, 400]'
     row native 2 4 4000 null 0 1000 1000 '[1000, 4]'
 } >"$scratch/c.jsonl"
+expect "^B spends 0\.[0-9]* of A's time in allreduces, .* less per rank; it waits .* less for late ranks\. How much runs differ" \
+    allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
+[ "$(head -n 1 "$scratch/out" | cut -c 1-9)" = 'B spends ' ] || fail "the verdict is not first"
+expect '^B spends 1\.00 of .* (single runs: 1\.00 to 1\.00), which is the same; the waiting for late ranks is the same\. Runs of the same' \
+    allreduce report "$scratch/c.jsonl" "$scratch/c.jsonl" -- "$scratch/c.jsonl" "$scratch/c.jsonl"
+expect '^with 1 more run, whose calls are added$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl" -- "$scratch/c.jsonl"
+refuse 'of more than two files write --' 2 allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl" "$scratch/c.jsonl"
+expect '^part,calls,ranks,comm,bytes,type,op,ran,median,own,late_us,bound,cause$' allreduce report --csv "$scratch/a.jsonl"
+[ "$(wc -l <"$scratch/out")" -eq 5 ] || fail "--csv: not a line for each kind of call"
+expect '^ranks,bytes_from,bytes_to,type,op,a_ran,a_own,b_ran,b_own,ratio,comm$' \
+    allreduce report --csv "$scratch/a.jsonl" "$scratch/c.jsonl"
+expect '^3 more kinds of calls$' allreduce report --top 1 "$scratch/a.jsonl"
+refuse 'give one of --csv and --json' 2 allreduce report --csv --json "$scratch/a.jsonl"
+if command -v python3 >/dev/null; then
+    allreduce report --json "$scratch/a.jsonl" "$scratch/c.jsonl" |
+        python3 -c 'import json,sys; d = json.load(sys.stdin); sys.exit(d["format"] != 1 or len(d["runs"]) != 2 or "spends" not in d["verdict"])' ||
+        fail "--json is not the document"
+fi
 expect '^A .*185 ms ' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
 expect '^ *4 *1M .* ring, \.\.\. .* rhd .* [12]\.[0-9]*$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
 expect '^ *4 *2 .* - .*native .* -$' allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl"
@@ -293,6 +311,7 @@ sed '/^not predicted/d' "$scratch/out" | sed -n '/^on 64 ranks/,$p' >"$scratch/u
 sed -n '/^on 64 ranks/,$p' "$scratch/timed.out" | cmp -s - "$scratch/untimed.out" || fail "untimed calls count: $(cat "$scratch/untimed.out")"
 expect '^on 4 ranks of: fat tree' allreduce report --machine fat-tree "$scratch/b.jsonl.rank0"
 refuse "'nowhere' is neither a file" 2 allreduce report --machine nowhere "$scratch/a.jsonl"
+[ "$(wc -l <"$scratch/out")" -eq 1 ] || fail "--machine nowhere: a report is printed before the error"
 sed 's/"ranks": 4}/"ranks": 0}/' "$scratch/a.jsonl" >"$scratch/none.jsonl"
 refuse 'none.jsonl has no ranks' 1 allreduce report --machine fat-tree "$scratch/none.jsonl"
 refuse '\-\-machine needs exactly one file' 2 allreduce report --machine fat-tree "$scratch/a.jsonl" "$scratch/a.jsonl"
@@ -347,7 +366,7 @@ for twice in 2 3 5; do
 done
 refuse 'nothing: No such file' 1 allreduce report "$scratch/nothing"
 refuse 'ALLREDUCE_STATS' 2 allreduce report
-refuse 'one file or two' 2 allreduce report a b c
+refuse 'of more than two files' 2 allreduce report a b c
 refuse "cannot be '0'" 2 allreduce report --bandwidth 0 a
 
 # A timeline: the longest call, another, and the machine that the model goes by.
@@ -416,6 +435,7 @@ grep -q '^The first 64 of 70 ranks$' "$scratch/70.html" || fail "70 ranks: the p
 [ -z "$browser" ] || [ "$(in_page "$scratch/70.html" 1200 "const said = document.body.innerText.includes('Of 70 ranks, 64 are drawn: those');
     return [said, document.querySelectorAll('rect.call').length, document.querySelector('td').textContent].join()")" = true,64,6 ] ||
     fail "70 ranks: the page draws others"
+refuse 'timeline.json: line 1: this is a timeline: give it by --timeline' 1 allreduce report "$trace"
 refuse '\-\-call: .*timeline.json has calls 1 to 2, but no call 3$' 2 timeline --call 3
 refuse "call must be a whole number from 1 to [0-9]*, not '0'" 2 timeline --call 0
 refuse '\-\-timeline takes its own file' 2 timeline "$scratch/a.jsonl"

@@ -141,6 +141,7 @@ build -g0
 run whole
 expect_none whole "no debug information for this code; compile it with -g"
 expect_none libpart.so "no debug information for this code; compile it with -g"
+grep -q ' whole+0x[0-9a-f]*  *(main)$' out || fail "$title: the symbol table does not name the function: $(cat out)"
 
 title="Fortran"
 # shellcheck disable=SC2086 # MPIFORT may hold options
