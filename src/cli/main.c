@@ -43,9 +43,13 @@ print_help(FILE *file)
     fprintf(file, "Usage: allreduce SUBCOMMAND [OPTION...]\n\n");
     for (int i = 0; i < NSUBCOMMANDS; i++)
         fprintf(file, "  %-10s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(file, "\n  -V, --version  print the version, where the library is, and for which MPI "
-                  "libraries\n"
-                  "  -h, --help     print this; allreduce SUBCOMMAND --help prints more\n");
+    fprintf(file,
+            "\n  -V, --version  print the version, where the library is, and for which MPI "
+            "libraries\n"
+            "  -h, --help     print this; allreduce SUBCOMMAND --help prints more\n\n"
+            "mpiexec -n 4 allreduce run -v --algo ring ./app runs a program with one algorithm. "
+            "The manual\nis allreduce(1); allreduce(7) has the environment that the library "
+            "reads.\n");
 }
 
 static bool

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "cli/preload.h"
 #include "config/config.h"
 #include "config/data.h"
@@ -26,6 +27,7 @@
 struct request {
     const char *values[AR_VARIABLES]; /* of options that stand for variables; NULL: not given */
     const char *library;              /* NULL: the one that belongs to us */
+    bool is_dry;                      /* only print */
     char **program;                   /* with its arguments, ended by NULL; NULL: none given */
 };
 
@@ -261,6 +263,46 @@ prepare(struct ar_executable *program, const struct request *request)
     return status;
 }
 
+/* --- instead of running --- */
+
+/* What would run by these rules for each size of message, on the ranks that the launcher has
+ * started.
+ */
+static int
+show_sizes(const char *rules)
+{
+    struct ar_launcher launcher;
+    const bool is_in_job = ar_launcher_find(&launcher, NULL) && launcher.ranks > 0;
+    const struct ar_explain explained = {
+        .rules = rules, .nranks = is_in_job ? launcher.ranks : 4, .element_bytes = 8};
+    if (!is_in_job)
+        printf("without a launcher, for 4 ranks\n");
+    return ar_explain_rules(&explained);
+}
+
+static int
+show(const struct request *request, const struct ar_executable *program)
+{
+    const char *const algo =
+        ar_algo_clauses(getenv("ALLREDUCE_ALGO") ? getenv("ALLREDUCE_ALGO") : "");
+    const char *const file = getenv("ALLREDUCE_RULES");
+    const bool has_clauses = algo && *algo, has_file = file && *file;
+    int status = AR_EXIT_DONE;
+    printf("LD_PRELOAD=%s\n", getenv("LD_PRELOAD"));
+    for (const struct ar_variable *v = ar_variables; v < ar_variables + AR_VARIABLES; v++)
+        if (getenv(v->name))
+            printf("%s=%s\n", v->name, getenv(v->name));
+    printf("%s", program->path);
+    for (char **word = request->program + 1; *word; word++)
+        printf(" %s", *word);
+    printf("\n\n");
+    if (has_clauses || !has_file)
+        status = show_sizes(has_clauses ? algo : "auto");
+    if (has_clauses && has_file)
+        printf("\nwhere no clause of ALLREDUCE_ALGO is for the message\n");
+    return status || !has_file ? status : show_sizes(file);
+}
+
 /* --- command line --- */
 
 /* The key of the option that stands for a variable. */
@@ -283,6 +325,9 @@ parse_option(int key, char *value, struct argp_state *state)
     case 'l':
         request->library = value;
         return 0;
+    case 'n':
+        request->is_dry = true;
+        return 0;
     case ARGP_KEY_ARG:
         request->program = state->argv + state->next - 1;
         state->next = state->argc; /* the rest is the program's */
@@ -298,21 +343,22 @@ parse_option(int key, char *value, struct argp_state *state)
 int
 ar_cli_run(int argc, char **argv)
 {
-    static const struct argp_option library = {
-        "library",
-        'l',
-        "FILE",
-        0,
-        "Preload this library instead of the one that belongs to allreduce",
-        0};
-    struct argp_option options[AR_VARIABLES + 2] = {{0}};
+    static const struct argp_option own[] = {
+        {"library", 'l', "FILE", 0,
+         "Preload this library instead of the one that belongs to allreduce", 0},
+        {"dry-run", 'n', NULL, 0,
+         "Run nothing: print what would be set, and what would run for each size of message", 0},
+    };
+    struct argp_option options[AR_VARIABLES + 3] = {{0}};
     const struct argp argp = {
         .options = options,
         .parser = parse_option,
         .args_doc = "PROGRAM [ARGUMENT...]",
         .doc = "Run a program with the library preloaded, as in mpiexec -n 4 allreduce run --algo "
                "ring ./app. First checks that the settings can be understood and that the library "
-               "suits the program and its MPI.",
+               "suits the program and its MPI.\v"
+               "mpiexec -n 4 allreduce run -v --algo 'butterfly:0-8K;ring' ./app also prints what "
+               "ran. allreduce(7) has the grammar of CLAUSES, and more settings.",
     };
     struct request request = {0};
     struct ar_executable program;
@@ -323,7 +369,7 @@ ar_cli_run(int argc, char **argv)
             options[n++] = (struct argp_option){
                 v->option, key_of(i), v->values, v->alone ? OPTION_ARG_OPTIONAL : 0, v->help, 0};
     }
-    options[n] = library;
+    memcpy(&options[n], own, sizeof own);
 
     ar_cli_mute_others(); /* what is wrong with the settings of all is told once */
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request);
@@ -335,6 +381,8 @@ ar_cli_run(int argc, char **argv)
     status = prepare(&program, &request);
     if (status)
         return status;
+    if (request.is_dry)
+        return ar_rank_in_job() == 0 ? show(&request, &program) : AR_EXIT_DONE;
     ar_cli_unmute();
     execvp(program.path, request.program);
     fprintf(stderr, "%s: %s: %s\n", speaker(), program.path, strerror(errno));

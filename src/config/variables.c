@@ -434,7 +434,7 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
     {"ALLREDUCE_TIMEOUT", "seconds[,warn|abort]", "0",
      "after how many seconds a rank reports that a call is still under way and for which ranks it "
      "waits; 0: never",
-     &own_timeout, FIELD(timeout), .option = NULL},
+     &own_timeout, FIELD(timeout), .option = "timeout"},
     {"ALLREDUCE_TRACE", "FILE[,calls=A-B][,memory=SIZE]", "",
      "where to write a timeline of the calls on all ranks, for Perfetto and chrome://tracing",
      &trace, FIELD(trace), .option = "trace", .takes = AR_OPTION_PATTERN},

@@ -56,6 +56,27 @@ expect "$scratch/rules.txt" explain --nodes "$scratch/ru"
 expect "$scratch/rules.txt" run -v ./app --rules "$scratch/ru"
 expect "$scratch/rules.txt" run --library = "$scratch/ru"
 
+expect 'placement' run --determinism = pl
+expect 'fat-tree' explain ring --machine fat
+expect 'openmpi' run --rules openm
+case $(offered bench --op PR) in
+PROD | '') ;; # or there is no helper that runs here
+*) fail "bench --op PR: offers $(offered bench --op PR)" ;;
+esac
+
+# behind TEXT WORD...: what is offered behind a launcher.
+behind() {
+    local wanted=$1
+    shift
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _allreduce_launched
+    [ "${COMPREPLY[*]-}" = "$wanted" ] || fail "$*: offers '${COMPREPLY[*]-}', not '$wanted'"
+}
+behind 'report' mpiexec -n 4 allreduce rep
+behind 'ring' mpiexec -n 4 allreduce run --algo rin
+behind "$scratch/rules.txt" mpirun -n 2 /usr/bin/env "$scratch/ru"
+
 # in_fish LINE: what fish offers, in one line.
 in_fish() {
     HOME=$scratch fish --no-config -c "source '$completion/fish/allreduce.fish'; complete -C '$1'" | cut -f 1 | sort | paste -s -d ' '
