@@ -2,7 +2,6 @@
  *
  * usage: exits WHAT, of which
  *   never            no allreduce at all
- *   nonblocking      no blocking one
  *   thread           MPI_Init_thread
  *   exit, _exit, abort, quick_exit, signal, mpi_abort
  *                    leaves in that way after an allreduce, without MPI_Finalize; with
@@ -32,17 +31,6 @@ static int
 run_never(int *argc, char ***argv)
 {
     check_begin(argc, argv);
-    return check_end();
-}
-
-static int
-run_nonblocking(int *argc, char ***argv)
-{
-    int one = 1, sum = 0;
-    MPI_Request request;
-    check_begin(argc, argv);
-    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
     return check_end();
 }
 
@@ -252,8 +240,6 @@ main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "never";
     if (strcmp(what, "never") == 0)
         return run_never(&argc, &argv);
-    if (strcmp(what, "nonblocking") == 0)
-        return run_nonblocking(&argc, &argv);
     if (strcmp(what, "thread") == 0)
         return run_thread(&argc, &argv);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

@@ -205,7 +205,10 @@ for rank in 0 1 2 3; do
     expect_field "$file.rank$rank" '"format"' rank $rank
 done
 [ ! -e "$file" ] || fail "$title: wrote a file of all"
-run 2 "$programs/statistics" passing
+preload 2 ALLREDUCE_STATS="$file" "$programs/statistics" passing >"$scratch/out" 2>&1 || fail "$title: passing: status $?"
+{ [ "$(grep -c '^liballreduce: ' "$scratch/out")" -eq 1 ] &&
+    grep -q '^liballreduce: no call of MPI_Allreduce on rank 0; it called MPI_Iallreduce (1), which' "$scratch/out"; } ||
+    fail "$title: a program without a blocking allreduce did not hear of it: $(cat "$scratch/out")"
 expect_field "$file.rank1" '"call": "MPI_Iallreduce"' calls 1
 
 # The table does not depend on what the program has made of its stream.
