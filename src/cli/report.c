@@ -61,6 +61,28 @@ divide_files(struct argp_state *state, struct request *request)
         argp_error(state, "report adds up %d runs at most", AR_RUNS_MOST);
 }
 
+/* What can only be judged when all options are known. */
+static void
+check_request(struct argp_state *state, struct request *request)
+{
+    divide_files(state, request);
+    if (request->format && (request->timeline || request->machine))
+        argp_error(state, "--csv and --json are not for --timeline or --machine");
+    if (request->machine && request->n > 1)
+        argp_error(state, "--machine needs exactly one file");
+    if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
+        argp_error(state,
+                   "--timeline takes its own file, and only --call, --machine and --html with it");
+    if (request->call && !request->timeline)
+        argp_error(state, "--call needs --timeline");
+    if (request->nranks && !request->machine)
+        argp_error(state, "--ranks needs --machine");
+    for (size_t i = 0; i < request->nfiles; i++)
+        ar_option_apart(state, "html", request->html, request->paths[i]);
+    ar_option_apart(state, "html", request->html, request->timeline);
+    ar_option_apart(state, "html", request->html, request->machine);
+}
+
 static error_t
 parse(int key, char *argument, struct argp_state *state)
 {
@@ -108,23 +130,7 @@ parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "name a file that a run with ALLREDUCE_STATS=FILE.jsonl wrote");
         return 0;
     case ARGP_KEY_SUCCESS:
-        divide_files(state, request);
-        if (request->format && (request->timeline || request->machine))
-            argp_error(state, "--csv and --json are not for --timeline or --machine");
-        if (request->machine && request->n > 1)
-            argp_error(state, "--machine needs exactly one file");
-        if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
-            argp_error(
-                state,
-                "--timeline takes its own file, and only --call, --machine and --html with it");
-        if (request->call && !request->timeline)
-            argp_error(state, "--call needs --timeline");
-        if (request->nranks && !request->machine)
-            argp_error(state, "--ranks needs --machine");
-        for (size_t i = 0; i < request->nfiles; i++)
-            ar_option_apart(state, "html", request->html, request->paths[i]);
-        ar_option_apart(state, "html", request->html, request->timeline);
-        ar_option_apart(state, "html", request->html, request->machine);
+        check_request(state, request);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
