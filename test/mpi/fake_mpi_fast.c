@@ -1,6 +1,6 @@
 /* To be preloaded behind the library: an MPI library whose own allreduce sends no messages where at
  * least FAST_FROM floats are summed, since all ranks have the same vector.  It takes
- * FAST_SLEEPS milliseconds more.  To send at least SLOW_FROM floats takes 5 milliseconds more. */
+ * FAST_SLEEPS milliseconds more.  To send at least SLOW_FROM floats takes 40 milliseconds more. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -45,6 +45,6 @@ PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
     void *symbol = dlsym(RTLD_NEXT, "PMPI_Isend");
     memcpy(&next, &symbol, sizeof next);
     if (from && count >= atoi(from) && datatype == MPI_FLOAT)
-        usleep(5000);
+        usleep(40000);
     return next(buf, count, datatype, dest, tag, comm, request);
 }
