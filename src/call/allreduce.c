@@ -262,6 +262,7 @@ ask_again(struct ar_communicator *c, const struct ar_recent *recent, const struc
 
 /* --- a call in its turn --- */
 
+/* The first call goes native, or the ranks meet before it. */
 static int
 resolve(struct ar_communicator *c, const struct ar_call *call)
 {
@@ -272,7 +273,14 @@ resolve(struct ar_communicator *c, const struct ar_call *call)
         return leave_to_mpi(call, why);
     r.comm = call->comm;
     /* Calls without any bytes are not counted: ranks may differ in what they pass to these. */
-    if (r.size > 0 && --c->devices.calls_to_review <= 0)
+    if (r.size > 0 && c->agreement.waits) {
+        const size_t count = (size_t)call->count;
+        struct ar_decision *const first = ar_decision_wait(c, call->comm, &r, count, &error);
+        if (first)
+            return record(c, first, &r, call);
+        error = error ? error : ar_communicator_meet(c, call->comm, &r, count);
+    }
+    if (!error && r.size > 0 && --c->devices.calls_to_review <= 0)
         error = ar_devices_review(c, call->comm);
     return error ? refuse(call, c, error) : ask(c, NULL, &r, call);
 }
@@ -363,11 +371,12 @@ admit(const struct ar_call *call)
     struct ar_communicator *c = ar_communicator_look_up(call->comm, &error, &is_raised, &is_new);
     if (is_new) {
         struct ar_reduction r;
+        const bool has_kernel = call->count > 0;
         /* What is wrong on this rank alone: it gets its error, and none waits for it. */
-        const char *const why = call->count > 0 ? find_kernel(&r, call) : NULL;
+        const char *const why = has_kernel ? find_kernel(&r, call) : NULL;
         if (why)
             return leave_to_mpi(call, why);
-        c = ar_communicator_create(call->comm, &error);
+        c = ar_communicator_create(call->comm, has_kernel ? &r : NULL, (size_t)call->count, &error);
     }
     if (!c && error)
         return is_raised ? error : refuse(call, c, error);

@@ -2,7 +2,6 @@
 
 #include "communicator/agree.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -123,69 +122,39 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
     return MPI_SUCCESS;
 }
 
-/* Groups whose ranks were found to agree.  Communicators within one of them need no comparison,
- * which costs an allgather.  Each rank remembers for itself; what counts is what a communicator's
- * rank 0 remembers. */
-#define GROUPS_MAX 16
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ar_members *groups[GROUPS_MAX]; /* the one that was used last comes first; or NULL */
-
-/* Moves what is at i to the front. */
-static void
-use_group(int i)
+/* What rank 0 knows, if all ranks have memory. */
+static int
+find_known(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
+           const struct ar_reduction *r, size_t count)
 {
-    struct ar_members *const used = groups[i];
-    for (; i > 0; i--)
-        groups[i] = groups[i - 1];
-    groups[0] = used;
-}
-
-static bool
-knows_group(const struct ar_members *members)
-{
-    int i = 0;
-    pthread_mutex_lock(&lock);
-    while (i < GROUPS_MAX && !ar_members_number(NULL, groups[i], members))
-        i++;
-    if (i < GROUPS_MAX)
-        use_group(i);
-    pthread_mutex_unlock(&lock);
-    return i < GROUPS_MAX;
-}
-
-/* Takes the members over, in the place of those that were used least recently. */
-static void
-remember_group(struct ar_members *members)
-{
-    if (!members)
-        return;
-    pthread_mutex_lock(&lock);
-    struct ar_members *const forgotten = groups[GROUPS_MAX - 1];
-    groups[GROUPS_MAX - 1] = members;
-    use_group(GROUPS_MAX - 1);
-    pthread_mutex_unlock(&lock);
-    free(forgotten);
+    const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
+    struct ar_members *const members = ar_members_of(&all);
+    int error = MPI_SUCCESS;
+    if (ar_group_is_alike(members)) {
+        beginning->known |= AR_ALIKE | (ar_devices_are_expected() ? AR_ALIKE_WITH_DEVICES : 0);
+        error = ar_engine_offer(&beginning->offer, c, comm, members, r, count);
+    }
+    free(members);
+    return error;
 }
 
 int
-ar_agree_to_begin(unsigned char *known, MPI_Comm comm, bool has_memory)
+ar_agree_to_begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
+                  const struct ar_reduction *r, size_t count)
 {
     int rank, nranks;
+    unsigned char own = c ? 0 : AR_LACKS_MEMORY;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &nranks);
-    *known = has_memory ? 0 : AR_LACKS_MEMORY;
+    memset(beginning, 0, sizeof *beginning);
+    beginning->known = own;
     if (nranks == 1)
         return MPI_SUCCESS;
-    *known |= ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
-    if (rank == 0) {
-        struct ar_members *const members = ar_members_of(comm, nranks);
-        const bool covers = knows_group(members);
-        free(members);
-        *known |= covers ? AR_ALIKE : 0;
-        *known |= covers && ar_devices_are_expected() ? AR_ALIKE_WITH_DEVICES : 0;
-    }
-    return ar_reduce_all(known, 1, MPI_BYTE, MPI_BOR, comm);
+    own |= ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
+    int error = PMPI_Reduce(&own, &beginning->known, 1, MPI_BYTE, MPI_BOR, 0, comm);
+    if (!error && rank == 0 && !(beginning->known & AR_LACKS_MEMORY))
+        error = find_known(beginning, c, comm, r, count);
+    return error ? error : PMPI_Bcast(beginning, (int)sizeof *beginning, MPI_BYTE, 0, comm);
 }
 
 /* Collective over comm where rank 0 does not know that the ranks agree. */
@@ -201,7 +170,8 @@ find_differences(struct ar_communicator *c, MPI_Comm comm, const char *text, uns
     const int error = compare(c, comm, text, differ);
     if (error || differ[TEXT] >= 0 || differ[VERSION] >= 0)
         return error;
-    remember_group(ar_members_of(comm, c->nranks));
+    const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
+    ar_group_note_alike(ar_members_of(&all));
     return MPI_SUCCESS;
 }
 

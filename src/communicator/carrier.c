@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "algorithms/firsts.h"
@@ -23,34 +22,38 @@
  * carrier: those of communicators of which it is rank 0. */
 #define RANGES 4096
 
+/* Of groups that are only known to agree, the last ones are kept. */
+#define AGREED_MAX 16
+
 struct ar_carrier {
     struct ar_carrier *next;
-    uint64_t number; /* names it, alike on all ranks */
-    bool is_kept;    /* else it is one communicator's */
-    MPI_Comm comm;
-    bool is_open;                  /* it may be lent.  Under the lock */
-    struct ar_members *members;    /* whose communicators it may serve, if it is kept */
-    int rank, nranks;              /* of this process there */
-    int *host_of;                  /* of its ranks; NULL: one host, or hosts are not known */
-    int on_host;                   /* see struct ar_carriage */
-    int ranges;                    /* for which the tags of MPI suffice, for each rank */
-    int next_range;                /* where to look first */
-    unsigned char is_used[RANGES]; /* of which there are ranges */
-    int node_of[];                 /* of its ranks */
+    uint64_t number;            /* names it, alike on all ranks */
+    bool is_kept;               /* else it is one communicator's */
+    bool is_alike;              /* its ranks have the same version and settings */
+    bool is_plain;              /* no rank has MPI_THREAD_MULTIPLE; alike on all ranks */
+    MPI_Comm comm;              /* MPI_COMM_NULL: the ranks are only known to agree */
+    bool is_open;               /* it may be lent.  Under the lock */
+    struct ar_members *members; /* whose communicators it may serve, if it is kept */
+    int rank, nranks;           /* of this process there */
+    int *host_of;               /* of its ranks; NULL: one host, or hosts are not known */
+    struct ar_crowd crowd;      /* see struct ar_carriage */
+    int on_host;
+    int *node_of;            /* of its ranks, as found; owned, as is host_of */
+    int ranges;              /* for which the tags of MPI suffice, for each rank */
+    int next_range;          /* where to look first */
+    unsigned char is_used[]; /* of RANGES, if there is a comm */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Under the lock. */
-static struct ar_carrier *carriers; /* all */
+static struct ar_carrier *carriers; /* all, the last one first */
 static int kept, taken;
 
 /* What rank 0 tells the others. */
 struct offer {
-    uint64_t number; /* of the carrier; 0: none was found */
-    int range;
-    int leader; /* rank 0's there */
-    int is_new;
-    int may_keep;
+    struct ar_carriage_offer found;
+    bool is_new; /* still to be made, with this number */
+    bool may_keep;
 };
 
 /* --- the nodes of a communicator --- */
@@ -127,6 +130,7 @@ give_up(struct ar_carrier *s, bool mpi_lives)
         PMPI_Comm_free(&s->comm);
     free(s->members);
     free(s->host_of);
+    free(s->node_of);
     free(s);
 }
 
@@ -163,59 +167,105 @@ find_hosts(const uint64_t *boot_of, int nranks)
     return NULL;
 }
 
-/* Makes the carrier that rank 0 offers.  Collective over comm; NULL on all ranks where one of them
+/* All ranks must have a share, and all must keep it or none.  False, alike on all ranks, if one has
+ * none. */
+static bool
+split(struct ar_carrier *s, bool may_keep, const struct ar_circle *all)
+{
+    enum { MAKES = 1, KEEPS = 2, IS_PLAIN = 4 };
+    int level, can;
+    PMPI_Query_thread(&level);
+    pthread_mutex_lock(&lock);
+    can = taken < MOST ? MAKES : 0;
+    can |= may_keep && kept < KEPT_MAX ? KEEPS : 0;
+    can |= level != MPI_THREAD_MULTIPLE ? IS_PLAIN : 0;
+    const bool counts = can & KEEPS;
+    taken++;
+    kept += counts;
+    pthread_mutex_unlock(&lock);
+    if (ar_comm_split(&s->comm, all->comm, NULL, all->rank) != MPI_SUCCESS) {
+        s->comm = MPI_COMM_NULL;
+        can &= ~MAKES;
+    }
+    if (ar_reduce_all(&can, 1, MPI_INT, MPI_BAND, all->comm))
+        can = 0;
+    s->is_kept = can & KEEPS;
+    s->is_plain = can & IS_PLAIN;
+    pthread_mutex_lock(&lock);
+    kept -= counts && !s->is_kept;
+    pthread_mutex_unlock(&lock);
+    return can & MAKES;
+}
+
+/* What may run on the CPUs of this rank's node; room: for its ranks.  Collective over the ranks of
+ * each node. */
+static void
+find_crowd(struct ar_carrier *s, int *room)
+{
+    struct ar_circle node = {.comm = s->comm, .ranks = room};
+    for (int i = 0; i < s->nranks; i++)
+        if (s->node_of[i] == s->node_of[s->rank]) {
+            node.rank = i == s->rank ? node.n : node.rank;
+            room[node.n++] = i;
+        }
+    s->crowd = (struct ar_crowd){node.n, node.n}; /* where it cannot be found */
+    ar_crowd_find(&s->crowd, &node, ar_job_beside(node.n), false);
+}
+
+/* Finds where the ranks of a new carrier are.  Collective over them; false, alike on all, if one of
+ * them fails. */
+static bool
+locate(struct ar_carrier *s, uint64_t *boot_of, int *room)
+{
+    /* What MPI has too few of for these is no error of the program's communicator. */
+    const bool are_found =
+        ar_carrier_find_nodes(s->node_of, s->comm, s->rank, s->nranks) == MPI_SUCCESS;
+    s->on_host = count_on_host(boot_of, s->comm, s->nranks);
+    s->host_of = find_hosts(boot_of, s->nranks);
+    if (!ar_all(s->comm, are_found))
+        return false;
+    find_crowd(s, room);
+    return true;
+}
+
+/* Makes the carrier that rank 0 offers.  Collective over all; NULL on all ranks where one of them
  * fails, unless memory runs out (*error), which concerns this rank alone. */
 static struct ar_carrier *
-make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
+make(const struct offer *offer, const struct ar_circle *all, bool is_alike, int *error)
 {
-    struct ar_carrier *const s = calloc(1, sizeof *s + (size_t)nranks * sizeof s->node_of[0]);
-    uint64_t *const boot_of = calloc((size_t)nranks, sizeof *boot_of);
-    *error = s && boot_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    const size_t n = (size_t)all->n;
+    struct ar_carrier *const s = calloc(1, sizeof *s + RANGES);
+    uint64_t *const boot_of = calloc(n, sizeof *boot_of);
+    int *const room = malloc(n * sizeof *room), *const node_of = malloc(n * sizeof *node_of);
+    *error = s && boot_of && room && node_of ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (*error) {
         free(s);
         free(boot_of);
+        free(room);
+        free(node_of);
         return NULL;
     }
-    *s = (struct ar_carrier){.number = offer->number, .rank = rank, .nranks = nranks};
-    /* All ranks must have a share, and all must keep it or none. */
-    enum { MAKES = 1, KEEPS = 2 };
-    pthread_mutex_lock(&lock);
-    int all = taken < MOST ? MAKES : 0;
-    all |= offer->may_keep && kept < KEPT_MAX ? KEEPS : 0;
-    const bool may_keep = all & KEEPS;
-    taken++;
-    kept += may_keep;
-    pthread_mutex_unlock(&lock);
-    if (ar_comm_split(&s->comm, comm, NULL, rank) != MPI_SUCCESS) {
-        s->comm = MPI_COMM_NULL;
-        all &= ~MAKES;
-    }
-    if (ar_reduce_all(&all, 1, MPI_INT, MPI_BAND, comm))
-        all = 0;
-    s->is_kept = all & KEEPS;
-    pthread_mutex_lock(&lock);
-    kept -= may_keep && !s->is_kept;
-    pthread_mutex_unlock(&lock);
-    if (!(all & MAKES)) {
-        free(boot_of);
+    *s = (struct ar_carrier){.number = offer->found.number,
+                             .is_alike = is_alike,
+                             .rank = all->rank,
+                             .nranks = all->n,
+                             .node_of = node_of};
+    const bool is_made = split(s, offer->may_keep, all) && locate(s, boot_of, room);
+    free(boot_of);
+    free(room);
+    if (!is_made) {
         give_up(s, true);
         return NULL;
     }
-    /* What MPI has too few of for these is no error of the program's communicator. */
-    bool fails = ar_carrier_find_nodes(s->node_of, s->comm, rank, nranks) != MPI_SUCCESS;
-    s->on_host = count_on_host(boot_of, s->comm, nranks);
-    s->host_of = find_hosts(boot_of, nranks);
-    free(boot_of);
-    s->ranges = ranges_for(nranks);
-    s->is_used[0] = rank == 0; /* by this communicator */
-    s->members = s->is_kept ? ar_members_of(comm, nranks) : NULL;
-    fails |= s->is_kept && !s->members;
+    s->ranges = ranges_for(all->n);
+    s->is_used[0] = all->rank == 0; /* by this communicator */
+    s->members = s->is_kept ? ar_members_of(all) : NULL;
     /* This comes before the ranks meet: afterwards another thread of one of them may lend it. */
     pthread_mutex_lock(&lock);
     s->next = carriers;
     carriers = s;
     pthread_mutex_unlock(&lock);
-    if (!ar_all(s->comm, !fails)) {
+    if (!ar_all(s->comm, !s->is_kept || s->members)) {
         give_up(s, true);
         return NULL;
     }
@@ -223,6 +273,87 @@ make(const struct offer *offer, MPI_Comm comm, int rank, int nranks, int *error)
     s->is_open = s->is_kept; /* communicators among its members may have it from now on */
     pthread_mutex_unlock(&lock);
     return s;
+}
+
+/* --- what is known of groups --- */
+
+/* Under the lock: the first group from s on that has all the members. */
+static struct ar_carrier *
+covering(struct ar_carrier *s, const struct ar_members *members)
+{
+    while (s && !ar_members_number(NULL, s->members, members))
+        s = s->next;
+    return s;
+}
+
+bool
+ar_group_is_alike(const struct ar_members *members)
+{
+    pthread_mutex_lock(&lock);
+    const struct ar_carrier *s = covering(carriers, members);
+    while (s && !s->is_alike)
+        s = covering(s->next, members);
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+void
+ar_group_note_alike(struct ar_members *members)
+{
+    int n = 0;
+    struct ar_carrier *const s = members ? calloc(1, sizeof *s) : NULL, *forgotten = NULL;
+    if (!s) {
+        free(members);
+        return;
+    }
+    *s = (struct ar_carrier){.is_alike = true, .comm = MPI_COMM_NULL, .members = members};
+    pthread_mutex_lock(&lock);
+    s->next = carriers;
+    carriers = s;
+    for (struct ar_carrier **at = &carriers; *at; at = &(*at)->next)
+        if ((*at)->comm == MPI_COMM_NULL && n++ == AGREED_MAX) {
+            forgotten = *at;
+            *at = forgotten->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    free(forgotten ? forgotten->members : NULL);
+    free(forgotten);
+}
+
+/* Are any of s's ranks of these numbers on different hosts? */
+static bool
+are_apart(const struct ar_carrier *s, const int *numbers, int n)
+{
+    int i = 1;
+    while (s->host_of && i < n && s->host_of[numbers[i]] == s->host_of[numbers[0]])
+        i++;
+    return s->host_of && i < n;
+}
+
+bool
+ar_group_is_known_apart(const struct ar_circle *all, int *error)
+{
+    bool is_known = false;
+    *error = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    const struct ar_carrier *any = carriers;
+    while (any && !(any->is_open && any->is_plain && any->is_alike && any->host_of))
+        any = any->next;
+    pthread_mutex_unlock(&lock);
+    if (!any) /* without memory, of which one rank could have none */
+        return false;
+    struct ar_members *const members = ar_members_of(all);
+    int *const numbers = malloc((size_t)all->n * sizeof *numbers);
+    *error = members && numbers ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    pthread_mutex_lock(&lock);
+    for (const struct ar_carrier *s = carriers; s && !*error && !is_known; s = s->next)
+        is_known = s->is_open && s->is_plain && s->is_alike &&
+                   ar_members_number(numbers, s->members, members) && are_apart(s, numbers, all->n);
+    pthread_mutex_unlock(&lock);
+    free(members);
+    free(numbers);
+    return is_known;
 }
 
 /* --- lending --- */
@@ -241,128 +372,117 @@ take_range(struct ar_carrier *s)
     return -1;
 }
 
-/* Called by rank 0: offers a carrier that all ranks of comm have, or else what the new one is to
- * be. */
-static void
-make_offer(struct offer *offer, MPI_Comm comm, int nranks)
+void
+ar_carriage_find(struct ar_carriage_offer *offer, const struct ar_members *members)
 {
-    uint64_t number = 0;
-    struct ar_members *const members = ar_members_of(comm, nranks);
-    *offer = (struct offer){.number = 0};
+    *offer = (struct ar_carriage_offer){.number = 0};
     pthread_mutex_lock(&lock);
-    for (struct ar_carrier *s = carriers; s && offer->number == 0; s = s->next) {
-        if (!s->is_open || !ar_members_number(NULL, s->members, members))
-            continue;
-        offer->range = take_range(s);
-        if (offer->range < 0)
-            continue;
-        offer->number = s->number;
-        offer->leader = s->rank;
+    struct ar_carrier *s = covering(carriers, members);
+    for (; s && offer->number == 0; s = covering(s->next, members)) {
+        const int range = s->is_open ? take_range(s) : -1;
+        if (range >= 0)
+            *offer = (struct ar_carriage_offer){s->number, range, s->rank};
     }
     pthread_mutex_unlock(&lock);
-    if (offer->number == 0) {
-        const bool may_keep = members && ranges_for(nranks) > 0 &&
-                              getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number;
-        *offer = (struct offer){.is_new = true, .may_keep = may_keep, .number = number};
+}
+
+/* Called by rank 0: offers a carrier that all ranks have, or else what the new one is to be. */
+static void
+make_offer(struct offer *offer, const struct ar_circle *all)
+{
+    struct ar_members *const members = ar_members_of(all);
+    *offer = (struct offer){.is_new = false};
+    ar_carriage_find(&offer->found, members);
+    if (offer->found.number == 0) {
+        uint64_t *const number = &offer->found.number;
+        offer->is_new = true;
+        offer->may_keep = members && ranges_for(all->n) > 0 &&
+                          getrandom(number, sizeof *number, 0) == (ssize_t)sizeof *number;
     }
     free(members);
 }
 
 /* --- what a communicator has of it --- */
 
-/* numbers gets the number in the carrier of each of comm's ranks: the same in one that is not kept.
- * False if memory runs out. */
+/* numbers gets the number in the carrier of each rank: the same in one that is not kept.  False if
+ * memory runs out. */
 static bool
-number_ranks(int *numbers, const struct ar_carrier *s, MPI_Comm comm, int nranks)
+number_ranks(int *numbers, const struct ar_carrier *s, const struct ar_circle *all)
 {
-    for (int i = 0; i < nranks; i++)
+    for (int i = 0; i < all->n; i++)
         numbers[i] = i;
     if (!s->is_kept)
         return true;
-    struct ar_members *const members = ar_members_of(comm, nranks);
+    struct ar_members *const members = ar_members_of(all);
     const bool is_found = ar_members_number(numbers, s->members, members);
     free(members);
     return is_found;
 }
 
-/* Sets the ranks of the wire, and numbers the nodes by their first ranks.  False where memory ran
- * out. */
-static bool
-fit(struct ar_carriage *carriage, MPI_Comm comm, int nranks)
+/* Fills the share, and numbers the nodes by their first ranks. */
+static int
+fit(struct ar_carriage *carriage, struct ar_carrier *s, const struct ar_carriage_offer *offer,
+    const struct ar_circle *all)
 {
-    const struct ar_carrier *const s = carriage->carrier;
-    const size_t bytes = (size_t)nranks * sizeof(int);
+    const size_t bytes = (size_t)all->n * sizeof(int);
     int nodes = 0; /* found so far */
     /* One more than the number of the node of each first rank; 0 where it was not met yet. */
     int *const number = calloc((size_t)s->nranks, sizeof *number);
-    carriage->rank_of = malloc(bytes);
-    carriage->node_of = malloc(bytes);
-    const bool fits = number && carriage->rank_of && carriage->node_of &&
-                      number_ranks(carriage->rank_of, s, comm, nranks);
-    for (int i = 0; i < nranks && fits; i++) {
-        int *const n = &number[s->node_of[carriage->rank_of[i]]];
+    int *const rank_of = malloc(bytes), *const node_of = malloc(bytes);
+    const bool fits = number && rank_of && node_of && number_ranks(rank_of, s, all);
+    for (int i = 0; i < all->n && fits; i++) {
+        int *const n = &number[s->node_of[rank_of[i]]];
         *n = *n > 0 ? *n : ++nodes;
-        carriage->node_of[i] = *n - 1;
+        node_of[i] = *n - 1;
     }
     free(number);
-    return fits;
+    *carriage = (struct ar_carriage){
+        .carrier = s,
+        .wire = {.comm = s->comm,
+                 .tag = (offer->range * s->nranks + offer->leader) * AR_WINDOW_MAX,
+                 .rank_of = rank_of},
+        .rank_of = rank_of,
+        .node_of = node_of,
+        .is_apart = fits && are_apart(s, rank_of, all->n),
+        .crowd = s->crowd,
+        .on_host = s->on_host,
+        .range = all->rank == 0 ? offer->range : -1,
+    };
+    return fits ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* The carrier is there: it is listed before its ranks meet, and kept. */
+int
+ar_carriage_take(struct ar_carriage *carriage, const struct ar_carriage_offer *offer,
+                 const struct ar_circle *all)
+{
+    pthread_mutex_lock(&lock);
+    struct ar_carrier *s = carriers;
+    while (s->number != offer->number)
+        s = s->next;
+    pthread_mutex_unlock(&lock);
+    return fit(carriage, s, offer, all);
 }
 
 bool
-ar_carriage_borrow(struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks, int *error)
+ar_carriage_borrow(struct ar_carriage *carriage, const struct ar_circle *all, bool is_alike,
+                   int *error)
 {
-    struct offer offer = {.number = 0};
-    struct ar_carrier *s = NULL;
+    struct offer offer;
     *carriage = (struct ar_carriage){.range = -1};
-    if (rank == 0)
-        make_offer(&offer, comm, nranks);
-    *error = PMPI_Bcast(&offer, (int)sizeof offer, MPI_BYTE, 0, comm);
+    if (all->rank == 0)
+        make_offer(&offer, all);
+    *error = ar_circle_tell(all, &offer, (int)sizeof offer);
     if (*error)
         return false;
-    if (offer.is_new)
-        s = make(&offer, comm, rank, nranks, error);
-    pthread_mutex_lock(&lock);
-    for (struct ar_carrier *at = offer.is_new ? NULL : carriers; at && !s; at = at->next)
-        s = at->number == offer.number ? at : NULL;
-    pthread_mutex_unlock(&lock);
-    carriage->carrier = s;
-    if (!s)
-        return false;
-    if (rank == 0)
-        carriage->range = offer.range;
-    carriage->on_host = s->on_host;
-    const bool fits = fit(carriage, comm, nranks);
-    carriage->wire = (struct ar_wire){
-        .comm = s->comm,
-        .tag = (offer.range * s->nranks + offer.leader) * AR_WINDOW_MAX,
-        .rank_of = carriage->rank_of,
-    };
-    *error = fits ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    return fits;
-}
-
-bool
-ar_carriers_are_apart(MPI_Comm comm, int nranks)
-{
-    bool are_apart = false, are_hosts_known = false;
-    pthread_mutex_lock(&lock);
-    for (const struct ar_carrier *s = carriers; s && !are_hosts_known; s = s->next)
-        are_hosts_known = s->host_of && s->members;
-    pthread_mutex_unlock(&lock);
-    if (!are_hosts_known)
-        return false;
-    struct ar_members *const members = ar_members_of(comm, nranks);
-    int *const numbers = malloc((size_t)nranks * sizeof *numbers);
-    pthread_mutex_lock(&lock);
-    for (const struct ar_carrier *s = carriers; numbers && s && !are_apart; s = s->next) {
-        const bool covers = s->host_of && ar_members_number(numbers, s->members, members);
-        for (int i = 1; covers && i < nranks && !are_apart; i++)
-            are_apart = s->host_of[numbers[i]] != s->host_of[numbers[0]];
+    if (!offer.is_new) {
+        *error = ar_carriage_take(carriage, &offer.found, all);
+        return !*error;
     }
-    pthread_mutex_unlock(&lock);
-    free(members);
-    free(numbers);
-    return are_apart;
+    struct ar_carrier *const s = make(&offer, all, is_alike, error);
+    if (s)
+        *error = fit(carriage, s, &offer.found, all);
+    return s && !*error;
 }
 
 void
@@ -381,19 +501,11 @@ ar_carriage_return(struct ar_carriage *carriage, bool mpi_lives)
     *carriage = (struct ar_carriage){.range = -1};
 }
 
-MPI_Comm
-ar_carriage_node(const struct ar_carriage *carriage, MPI_Comm comm, int rank, int nranks)
-{
-    MPI_Comm node = MPI_COMM_NULL;
-    if (ar_nodes_count(carriage->node_of, nranks) == 1)
-        return comm;
-    return ar_comm_split(&node, comm, carriage->node_of, rank) ? MPI_COMM_NULL : node;
-}
-
 /* No other thread is in a call any more. */
 void
 ar_carriers_close(void)
 {
     for (struct ar_carrier *s = carriers; s; s = s->next)
-        PMPI_Comm_free(&s->comm);
+        if (s->comm != MPI_COMM_NULL)
+            PMPI_Comm_free(&s->comm);
 }

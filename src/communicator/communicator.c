@@ -152,6 +152,7 @@ allocate(MPI_Comm comm)
         return NULL;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
+    c->config = process_config;
     c->messages.carriage.range = -1;
     c->devices.calls_to_review = LONG_MAX;
     return c;
@@ -188,13 +189,14 @@ ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
 /* Do all ranks go on?  Else the call goes native on all, and each later one asks again.  c: NULL on
  * a rank without memory.  Collective over comm. */
 static bool
-begin(const struct ar_communicator *c, MPI_Comm comm, unsigned char *known, int *error)
+begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
+      const struct ar_reduction *r, size_t count, int *error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     int rank;
-    *error = ar_agree_to_begin(known, comm, c);
+    *error = ar_agree_to_begin(beginning, c, comm, r, count);
     if (c || *error || atomic_flag_test_and_set(&said))
-        return !*error && !(*known & AR_LACKS_MEMORY);
+        return !*error && !(beginning->known & AR_LACKS_MEMORY);
     PMPI_Comm_rank(comm, &rank);
     ar_say("rank %d has no memory for a communicator: until it has, calls on that communicator run "
            "native on all ranks",
@@ -202,13 +204,14 @@ begin(const struct ar_communicator *c, MPI_Comm comm, unsigned char *known, int 
     return false;
 }
 
-/* Settles what concerns all ranks, at the first call; known: by begin.  Collective over comm. */
+/* Settles what concerns all ranks, after they have begun.  Collective over comm, but not where they
+ * are known to be alike. */
 static int
-settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
+settle(struct ar_communicator *c, MPI_Comm comm, const struct ar_beginning *beginning)
 {
     c->devices.calls_to_review = c->devices.reviewed_calls = AR_REVIEW_CALLS;
-    c->memory.in_place_is_tried = known & AR_LACKS_XPMEM;
-    int error = ar_agree_at_start(c, comm, process_config, known);
+    c->memory.in_place_is_tried = beginning->known & AR_LACKS_XPMEM;
+    int error = ar_agree_at_start(c, comm, process_config, beginning->known);
     if (error || c->agreement.has_versions)
         return error;
     /* Where comm is a copy: what the program chose for its original, alike on all ranks. */
@@ -225,13 +228,27 @@ settle(struct ar_communicator *c, MPI_Comm comm, unsigned char known)
     return MPI_SUCCESS;
 }
 
-/* Collective over comm.  NULL with MPI_SUCCESS, on all ranks, where one of them has no memory. */
+/* Does the first exchange wait for the second call?  Then no rank asks another one now, and so this
+ * one must know by itself what all do.  A copy of the world is as large as it. */
+static bool
+may_wait(MPI_Comm comm, int *error)
+{
+    int rank, nranks, in_world, of_world = 0;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &nranks);
+    ar_world_find(&in_world, &of_world);
+    const struct ar_circle all = ar_circle_of(comm, rank, nranks);
+    return nranks > 1 && nranks < of_world && ar_group_is_known_apart(&all, error);
+}
+
+/* Collective over comm, unless the ranks may wait.  NULL with MPI_SUCCESS, on all ranks, where one
+ * of them has no memory. */
 static struct ar_communicator *
-create(MPI_Comm comm, int *error)
+create(MPI_Comm comm, const struct ar_reduction *r, size_t count, int *error)
 {
     const uint64_t start = ar_clock_system_ns();
     int inter = 0;
-    unsigned char known;
+    struct ar_beginning beginning = {.known = AR_ALIKE};
     *error = PMPI_Comm_test_inter(comm, &inter);
     if (*error)
         return NULL;
@@ -241,16 +258,21 @@ create(MPI_Comm comm, int *error)
                               : ar_job_is_fault_tolerant() ? "fault tolerance"
                               : ar_comm_leaves_world(comm) ? "ranks of another world"
                                                            : NULL;
-    const bool goes_on = alone ? c != NULL : begin(c, comm, &known, error);
+    const bool waits = !alone && may_wait(comm, error);
+    if (waits && !c)
+        *error = MPI_ERR_NO_MEM;
+    const bool goes_on =
+        !*error && (alone || waits ? c != NULL : begin(&beginning, c, comm, r, count, error));
     if (!c || !goes_on) {
         if (c)
             destroy(c);
         return NULL;
     }
+    c->agreement.waits = waits;
     if (alone)
         c->agreement.verdict = alone;
     else
-        *error = settle(c, comm, known);
+        *error = settle(c, comm, &beginning);
     if (!*error && !c->agreement.verdict)
         *error = ar_timeline_attach(&c->records.timeline, c->config, comm, start);
     if (*error) {
@@ -260,7 +282,34 @@ create(MPI_Comm comm, int *error)
     c->records.recorder = ar_statistics_attach(c->agreement.has_versions ? NULL : c->config, comm,
                                                ar_clock_system_ns() - start);
     find_native(c);
+    if (!c->agreement.verdict)
+        *error = ar_engine_take(c, comm, &beginning.offer);
+    if (*error) {
+        destroy(c);
+        return NULL;
+    }
     return attach(c, comm, error);
+}
+
+int
+ar_communicator_meet(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                     size_t count)
+{
+    struct ar_beginning beginning;
+    struct ar_setup setup;
+    if (ar_deadline_own)
+        ar_deadline_meet(comm, AR_DEADLINE_JOINS);
+    ar_setup_begin(&setup);
+    int error = ar_agree_to_begin(&beginning, c, comm, r, count);
+    if (!error) {
+        c->agreement.waits = false;
+        c->memory.in_place_is_tried = beginning.known & AR_LACKS_XPMEM;
+        if (beginning.known & AR_ALIKE_WITH_DEVICES)
+            ar_devices_expect(c);
+        error = ar_engine_take(c, comm, &beginning.offer);
+    }
+    ar_setup_end(&setup, c);
+    return error;
 }
 
 struct ar_communicator *
@@ -283,11 +332,11 @@ ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised, bool *is_new
 }
 
 struct ar_communicator *
-ar_communicator_create(MPI_Comm comm, int *error)
+ar_communicator_create(MPI_Comm comm, const struct ar_reduction *r, size_t count, int *error)
 {
     if (ar_deadline_own)
         ar_deadline_meet(comm, AR_DEADLINE_JOINS);
-    return create(comm, error);
+    return create(comm, r, count, error);
 }
 
 struct ar_communicator *

@@ -46,6 +46,8 @@ struct ar_memory {
 struct ar_agreed {
     struct ar_config *own_config; /* if ranks differed: rank 0's; else NULL.  Owned */
     bool has_versions;            /* the ranks have different ones: we exchange nothing */
+    bool waits; /* the first exchange is still to come: ar_communicator_meet.  Alike on all ranks */
+    bool has_waited;           /* a call went native for that */
     const char *verdict;       /* reason why every call goes native, whatever the program chooses;
                                   NULL: none */
     const char *always_native; /* the same, or because the configuration says so; NULL: none */
@@ -135,10 +137,16 @@ void ar_communicators_close(bool is_together);
 struct ar_communicator *ar_communicator_look_up(MPI_Comm comm, int *error, bool *is_raised,
                                                 bool *is_new);
 
-/* Makes the state, which comm does not have yet.  Collective over comm.  NULL if it could not be
- * made; MPI_SUCCESS in *error then means "go native", since a rank has no memory, and the next call
- * tries again. */
-struct ar_communicator *ar_communicator_create(MPI_Comm comm, int *error);
+/* Makes the state, which comm does not have yet.  r and count: of the call before which it is made,
+ * or NULL.  Collective over comm.  NULL if it could not be made; MPI_SUCCESS in *error then means
+ * "go native", since a rank has no memory, and the next call tries again. */
+struct ar_communicator *ar_communicator_create(MPI_Comm comm, const struct ar_reduction *r,
+                                               size_t count, int *error);
+
+/* The first exchange of ranks that have waited (c->agreement.waits), before a call.  Collective
+ * over comm.  MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
+int ar_communicator_meet(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                         size_t count);
 
 /* The state of comm; NULL if it has none. */
 struct ar_communicator *ar_communicator_find(MPI_Comm comm);

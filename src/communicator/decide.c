@@ -15,6 +15,7 @@
 
 const char ar_reason_device[] = "device memory";
 const char ar_reason_first[] = "first call of its size";
+const char ar_reason_waits[] = "first call";
 
 /* Where bits must stay, none is tuned: they would change with what runs. */
 static enum ar_determinism
@@ -417,6 +418,13 @@ prepare(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d,
 
 /* --- decisions --- */
 
+/* Was it left to the MPI library because it is the first one of something? */
+static bool
+is_for_one_call(const struct ar_decision *d)
+{
+    return d->reason == ar_reason_first || d->reason == ar_reason_waits;
+}
+
 /* The decision with this key.  A new one is collective over comm.  NULL with an error. */
 static struct ar_decision *
 decide(struct question *q, const struct ar_decision_key *key)
@@ -424,7 +432,7 @@ decide(struct question *q, const struct ar_decision_key *key)
     static atomic_flag said = ATOMIC_FLAG_INIT;
     struct ar_communicator *const c = q->c;
     struct ar_decision *d = ar_decisions_find(&c->choice, key);
-    if (d && !q->is_first && d->reason != ar_reason_first) /* which was for one call */
+    if (d && !q->is_first && !is_for_one_call(d))
         return d;
     d = q->d = calloc(1, sizeof *d);
     q->error = d ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -469,6 +477,34 @@ ar_communicator_decide_on(struct ar_communicator *c, MPI_Comm comm, const struct
     struct question q = {.c = c, .comm = comm, .r = r, .pick = pick};
     struct ar_decision *const d = decide(&q, &key);
     *error = q.error;
+    return d;
+}
+
+/* What a request must be told of nodes, a name or all ranks' places takes messages. */
+struct ar_decision *
+ar_decision_wait(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
+                 size_t count, int *error)
+{
+    const unsigned asks = AR_TRAIT_NODES | AR_TRAIT_PER_NODE | AR_TRAIT_COMM | AR_TRAIT_PLACE;
+    if (c->agreement.has_waited || count * r->size >= AR_WAITS_BYTES || c->choice.pick ||
+        c->choice.tuner || c->config->is_watched || c->config->traits & asks)
+        return NULL;
+    c->agreement.has_waited = true;
+    struct ar_decision *const d = calloc(1, sizeof *d);
+    *error = d ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!d)
+        return NULL;
+    struct question q = {.c = c, .comm = comm, .r = r, .d = d, .is_first = true};
+    d->key = key_of(r, count, 0, c->config, NULL);
+    if (!ask_settings(&q) || d->choice.kind == AR_CHOICE_NATIVE || !ask_seen(&q)) {
+        *error = q.error;
+        ar_decision_destroy(d);
+        return NULL;
+    }
+    d->reason = ar_reason_waits;
+    if (c->records.recorder)
+        d->label = ar_decision_label(c, d, NULL);
+    ar_decisions_keep(&c->choice, d);
     return d;
 }
 

@@ -19,12 +19,23 @@ extern const char ar_reason_device[];
 /* "first call of its size": native, since a plan for many ranks takes longer than a call. */
 extern const char ar_reason_first[];
 
+/* "first call": native, since the communicator may be made for it alone. */
+extern const char ar_reason_waits[];
+
+/* A first call of so many bytes takes longer than the set-up before it. */
+#define AR_WAITS_BYTES ((size_t)256 << 10)
+
 /* Decides what a call of count (>= 1) elements runs; the decision may be that of a call with more
  * elements.  NULL with *error, an MPI_ERR_ code, where memory ran out or an algorithm is broken.
  * place is this rank's; for_devices is what the ranks agreed on (devices.h). */
 struct ar_decision *ar_communicator_decide(struct ar_communicator *c, MPI_Comm comm,
                                            const struct ar_reduction *r, size_t count,
                                            enum ar_place place, bool for_devices, int *error);
+
+/* On a communicator whose ranks may wait (c->agreement.waits): the native decision for its first
+ * call; NULL if the ranks are to meet before it, or with *error changed.  Alike on all ranks. */
+struct ar_decision *ar_decision_wait(struct ar_communicator *c, MPI_Comm comm,
+                                     const struct ar_reduction *r, size_t count, int *error);
 
 /* As ar_communicator_decide, for a call that is not the user's.  place is alike on all ranks.
  * The call becomes no recent call and borrows no plan.  It runs pick, or what the configuration

@@ -233,21 +233,50 @@ find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm 
     return MPI_SUCCESS;
 }
 
-/* Collective: all ranks get rank 0's rules.  The text is our own, so that it parses. */
+/* The text is our own, so that it parses. */
+static int
+parse(struct ar_communicator *c, bool in_order, const char *text)
+{
+    struct ar_problem problem;
+    return ar_rules_parse(&c->messages.rules[in_order], text, &problem) ? MPI_ERR_NO_MEM
+                                                                        : MPI_SUCCESS;
+}
+
+/* Collective: all ranks get rank 0's rules. */
 static int
 make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
 {
-    struct ar_problem problem;
     char *text = NULL;
     struct ar_machine *const machine = calloc(1, sizeof *machine); /* large for a small stack */
     int error = machine ? find_text(machine, c, comm, in_order, &text) : MPI_ERR_NO_MEM;
     free(machine);
     if (!error)
         error = ar_broadcast_text(c, comm, &text);
-    if (!error && text && ar_rules_parse(&c->messages.rules[in_order], text, &problem))
-        error = MPI_ERR_NO_MEM;
+    if (!error && text)
+        error = parse(c, in_order, text);
     free(text);
     return error;
+}
+
+void
+ar_model_find(char rules[AR_RULES_OFFERED], const struct ar_communicator *c)
+{
+    rules[0] = '\0';
+    if (!spans_nodes(c))
+        return;
+    pthread_mutex_lock(&lock);
+    const struct shape *const shape = find_shape(shape_of(c));
+    const char *const known = shape ? shape->rules[0] : NULL;
+    if (known && strlen(known) < AR_RULES_OFFERED)
+        strcpy(rules, known);
+    pthread_mutex_unlock(&lock);
+}
+
+int
+ar_model_take(struct ar_communicator *c, const char *rules)
+{
+    c->messages.has_rules[0] = *rules;
+    return *rules ? parse(c, false, rules) : MPI_SUCCESS;
 }
 
 /* Rules for ops that do not commute cost as much as the others, and most programs have no such op.

@@ -92,7 +92,7 @@ ar_program_clauses_set(MPI_Comm comm, const char *clauses)
     bool is_raised, is_new;
     struct ar_communicator *c = ar_communicator_look_up(comm, &error, &is_raised, &is_new);
     if (is_new)
-        c = ar_communicator_create(comm, &error);
+        c = ar_communicator_create(comm, NULL, 0, &error);
     if (!c && error != MPI_ERR_NO_MEM)
         return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
     if (c && !c->config) { /* always native: an intercommunicator, or in a fault-tolerant job */

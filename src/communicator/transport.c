@@ -5,6 +5,7 @@
 
 #include "algorithms/nodes.h"
 #include "communicator/transport.h"
+#include "execute/group.h"
 
 const char ar_reason_large[] = "elements too large for shared memory: by messages";
 
@@ -27,51 +28,65 @@ settle_wait(struct ar_communicator *c, bool is_crowded)
     }
 }
 
-/* Finds the channel and the manner of waiting, which concern the ranks of this node alone.  They
- * are in the channel in the order of the communicator, and only they need to agree on it, since
- * messages between nodes do not depend on what carries those within.  Collective over comm. */
+/* Finds the channel, which concerns the ranks of this node alone.  They are in it in the order of
+ * the communicator, and only they need to agree on it, since messages between nodes do not depend
+ * on what carries those within.  So its memory is lent by messages, and no other rank takes part.
+ * here: room for the ranks of this node. */
 static void
-look_at_node(struct ar_communicator *c, MPI_Comm comm)
+look_at_node(struct ar_communicator *c, int *here)
 {
+    struct ar_messages *const m = &c->messages;
     int members = 0;
-    if (c->messages.assumed)
-        memcpy(c->messages.carriage.node_of, c->messages.assumed,
-               (size_t)c->nranks * sizeof *c->messages.assumed);
-    for (int i = 0; i < c->nranks; i++)
-        c->messages.member_of[i] =
-            c->messages.carriage.node_of[i] == c->messages.carriage.node_of[c->rank] ? members++
-                                                                                     : -1;
-    const int rank = c->messages.member_of[c->rank];
-    const int here = c->messages.assumed ? c->nranks : members;
-    struct ar_crowd crowd = {here, here}; /* where it cannot be found */
-    MPI_Comm node = ar_carriage_node(&c->messages.carriage, comm, c->rank, c->nranks);
-    if (node != MPI_COMM_NULL) {
-        ar_crowd_find(&crowd, c->messages.assumed ? comm : node, here, ar_job_beside(here), false);
-        if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
-            c->messages.has_channel =
-                ar_channel_init(&c->messages.channel, node, rank, members, CHANNEL_KIND);
+    if (m->assumed)
+        memcpy(m->carriage.node_of, m->assumed, (size_t)c->nranks * sizeof *m->assumed);
+    for (int i = 0; i < c->nranks; i++) {
+        const bool is_here = m->carriage.node_of[i] == m->carriage.node_of[c->rank];
+        m->member_of[i] = is_here ? members : -1;
+        if (is_here)
+            here[members++] = m->carriage.rank_of[i];
     }
-    settle_wait(c, ar_crowd_shares(crowd));
-    if (node != MPI_COMM_NULL && node != comm)
-        PMPI_Comm_free(&node);
+    const struct ar_circle node = {.comm = m->carriage.wire.comm,
+                                   .rank = m->member_of[c->rank],
+                                   .n = members,
+                                   .ranks = here,
+                                   .tag = m->carriage.wire.tag};
+    if (members > 1 && c->config->transport != AR_TRANSPORT_MPI && ar_channel_serves(members))
+        m->has_channel = ar_channel_init(&m->channel, &node, CHANNEL_KIND);
+    settle_wait(c, ar_crowd_shares(m->carriage.crowd));
 }
 
 int
 ar_engine_create(struct ar_communicator *c, MPI_Comm comm)
 {
-    int error;
+    const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
+    const bool is_alike = !c->agreement.own_config;
+    int error = MPI_SUCCESS;
     if (c->nranks == 1) { /* nobody to talk to */
         c->messages.state = AR_ENGINE_READY;
         return MPI_SUCCESS;
     }
     c->messages.member_of = malloc((size_t)c->nranks * sizeof *c->messages.member_of);
-    if (!c->messages.member_of)
+    int *const here = malloc((size_t)c->nranks * sizeof *here);
+    if (!c->messages.member_of || !here) {
+        free(here);
         return MPI_ERR_NO_MEM;
-    const bool ready = ar_carriage_borrow(&c->messages.carriage, comm, c->rank, c->nranks, &error);
+    }
+    const bool ready = c->messages.carriage.carrier ||
+                       ar_carriage_borrow(&c->messages.carriage, &all, is_alike, &error);
     c->messages.state = ready ? AR_ENGINE_READY : AR_ENGINE_FAILED;
     if (ready)
-        look_at_node(c, comm);
+        look_at_node(c, here);
+    free(here);
     return error;
+}
+
+/* --- shared memory --- */
+
+static enum ar_memory_grade
+grade_of(const struct ar_reduction *r, size_t count)
+{
+    const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
+    return bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
 }
 
 /* Spare pieces for later short communicators: a page or two for each rank. */
@@ -82,17 +97,17 @@ static void
 map_memory(struct ar_communicator *c, MPI_Comm comm, int grade)
 {
     struct ar_memory *const memory = &c->memory.grades[grade];
-    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE, false};
+    struct ar_node_size size = {grade, AR_SHORT_CHUNK, SHORT_SPARE};
     if (memory->state != AR_ENGINE_NONE)
         return;
-    size.is_futile = c->rank == 0 && ar_carriers_are_apart(comm, c->nranks);
     if (grade == AR_MEMORY_LONG) {
         const bool is_crowded = c->memory.grades[AR_MEMORY_SHORT].node.is_crowded;
         size.chunk_bytes = ar_node_tune(c->nranks, is_crowded).chunk_bytes;
         size.spare = 0;
     }
-    const bool shares = !c->messages.assumed || ar_nodes_count(c->messages.assumed, c->nranks) == 1;
-    memory->state = shares && ar_node_init(&memory->node, comm, c->rank, c->nranks, size)
+    const bool is_apart = c->messages.assumed ? ar_nodes_count(c->messages.assumed, c->nranks) > 1
+                                              : c->messages.carriage.is_apart;
+    memory->state = !is_apart && ar_node_init(&memory->node, comm, c->rank, c->nranks, size)
                         ? AR_ENGINE_READY
                         : AR_ENGINE_FAILED;
     if (memory->state == AR_ENGINE_READY)
@@ -103,8 +118,7 @@ struct ar_node *
 ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_reduction *r,
                       size_t count, const char **why)
 {
-    const size_t bytes = r->basic ? ar_reduction_room_bytes(r, count) : count * r->size;
-    const int grade = bytes <= AR_SHORT_CHUNK ? AR_MEMORY_SHORT : AR_MEMORY_LONG;
+    const enum ar_memory_grade grade = grade_of(r, count);
     struct ar_memory *const memory = &c->memory.grades[grade];
     map_memory(c, comm, AR_MEMORY_SHORT); /* tells the manner of waiting, too */
     if (c->memory.grades[AR_MEMORY_SHORT].state == AR_ENGINE_READY)
@@ -113,6 +127,46 @@ ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_
         return &memory->node;
     *why = memory->state == AR_ENGINE_READY ? ar_reason_large : "no shared memory: by messages";
     return NULL;
+}
+
+/* --- what is offered --- */
+
+int
+ar_engine_offer(struct ar_engine_offer *offer, struct ar_communicator *c, MPI_Comm comm,
+                const struct ar_members *members, const struct ar_reduction *r, size_t count)
+{
+    struct ar_carriage *const carriage = &c->messages.carriage;
+    const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
+    int error = MPI_SUCCESS;
+    ar_carriage_find(&offer->carriage, members);
+    if (offer->carriage.number != 0)
+        error = ar_carriage_take(carriage, &offer->carriage, &all);
+    if (error)
+        return error;
+    if (!carriage->is_apart &&
+        ar_piece_find(&offer->memory[AR_MEMORY_SHORT], members, AR_MEMORY_SHORT) && r &&
+        grade_of(r, count) == AR_MEMORY_LONG)
+        ar_piece_find(&offer->memory[AR_MEMORY_LONG], members, AR_MEMORY_LONG);
+    ar_model_find(offer->rules, c);
+    return MPI_SUCCESS;
+}
+
+int
+ar_engine_take(struct ar_communicator *c, MPI_Comm comm, const struct ar_engine_offer *offer)
+{
+    const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
+    int error = MPI_SUCCESS;
+    if (offer->carriage.number != 0 && c->rank > 0)
+        error = ar_carriage_take(&c->messages.carriage, &offer->carriage, &all);
+    for (int i = 0; i < AR_MEMORY_GRADES; i++) {
+        struct ar_memory *const memory = &c->memory.grades[i];
+        if (offer->memory[i].number == 0)
+            continue;
+        ar_node_take(&memory->node, c->rank, c->nranks, &offer->memory[i]);
+        memory->state = AR_ENGINE_READY;
+        settle_wait(c, memory->node.is_crowded);
+    }
+    return error ? error : ar_model_take(c, offer->rules);
 }
 
 void

@@ -3,6 +3,7 @@
 #define AR_ENGINE_H
 
 #include "communicator/communicator.h"
+#include "communicator/forecast.h"
 
 extern const char ar_reason_large[]; /* an element, for shared memory */
 
@@ -10,6 +11,23 @@ extern const char ar_reason_large[]; /* an element, for shared memory */
  * Collective over comm; c->messages.state becomes READY or FAILED, alike on all ranks.
  * MPI_SUCCESS, an error of MPI's, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
+
+/* What rank 0 finds for a communicator among what is kept: tags of a carrier, memory, and rules of
+ * auto across nodes.  What it does not find, the ranks make together when they need it.  Plain
+ * data. */
+struct ar_engine_offer {
+    struct ar_carriage_offer carriage;
+    struct ar_piece_offer memory[AR_MEMORY_GRADES];
+    char rules[AR_RULES_OFFERED]; /* empty: none */
+};
+
+/* By rank 0, for all the members; r and count: of the call before which it is done, or NULL.
+ * MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
+int ar_engine_offer(struct ar_engine_offer *offer, struct ar_communicator *c, MPI_Comm comm,
+                    const struct ar_members *members, const struct ar_reduction *r, size_t count);
+
+/* This rank takes what rank 0 has found.  Not collective.  Likewise. */
+int ar_engine_take(struct ar_communicator *c, MPI_Comm comm, const struct ar_engine_offer *offer);
 
 /* Gives back what it took, and the memory below. */
 void ar_engine_destroy(struct ar_communicator *c);

@@ -37,7 +37,6 @@ struct ar_arena {
     struct ar_arena *next;
     uint64_t number; /* names it, the same on all ranks */
     bool is_kept;    /* else it is unmapped when its only piece is returned */
-    bool is_counted; /* by this process, in kept_bytes */
     bool is_open;    /* its pieces may be lent.  Under the lock */
     uint64_t used;   /* when: one more for each piece of any arena that was lent or returned */
     struct ar_members *members; /* that have mapped it, if it is kept.  Owned */
@@ -46,7 +45,6 @@ struct ar_arena {
     int stride;
     int slots;
     struct ar_crowd crowd;
-    int ranks_on_node; /* of the job, as far as the launcher says */
     size_t slot_bytes;
     char *memory;
     size_t bytes;
@@ -54,19 +52,16 @@ struct ar_arena {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ar_arena *arenas;
-static size_t kept_bytes;
+static int ranks_on_node = 1; /* of the job, as far as the launcher says */
 static uint64_t uses;
 
 /* What rank 0 tells the others. */
 struct offer {
-    struct ar_shared shared; /* the arena; number 0 if there is none */
+    struct ar_piece_offer found; /* a free piece; number 0: there is none */
+    struct ar_shared shared;     /* a new arena, still to be mapped; number 0: there is none */
     struct ar_piece_needs needs;
-    int index;             /* of the piece */
-    struct ar_job job;     /* beside the ranks of a new arena */
-    struct ar_crowd crowd; /* of the arena's ranks; of a new arena all find it together */
-    bool is_new;           /* still to be mapped */
+    struct ar_job job; /* beside the ranks of a new arena */
     bool is_kept;
-    bool is_counted; /* by rank 0 */
 };
 
 /* --- arenas --- */
@@ -170,7 +165,6 @@ sweep(void)
             continue;
         }
         *at = s->next;
-        kept_bytes -= s->is_counted ? s->bytes : 0;
         munmap(s->memory, s->bytes);
         free(s->members);
         free(s);
@@ -191,92 +185,71 @@ close_oldest(void)
     return true;
 }
 
-/* A rank's part in an arena is what it would have if all of the arena's ranks had the same. If no
- * rank of a node is a part of too much, the node has not too much. */
-static void
-bound_idle(void)
+/* A rank's part in an arena is what it would have if all of the arena's ranks had the same.  If no
+ * rank of a node is a part of too much, the node has not too much.  Closes what is idle while this
+ * rank's parts, with another one of so many bytes, are too much; counts_lent: also those of arenas
+ * in use.  False if they stay so. */
+static bool
+bound(size_t another_bytes, bool counts_lent)
 {
-    size_t part_bytes, most;
     sweep();
     do {
-        part_bytes = 0;
-        most = AR_ARENAS_KEPT_BYTES;
-        for (const struct ar_arena *s = arenas; s; s = s->next) {
-            const size_t most_here = AR_ARENAS_KEPT_BYTES / (size_t)s->ranks_on_node;
-            part_bytes += is_idle(s) ? s->bytes / (size_t)s->stride : 0;
-            most = most_here < most ? most_here : most;
-        }
-    } while (part_bytes > most && close_oldest());
+        size_t bytes = another_bytes;
+        for (const struct ar_arena *s = arenas; s; s = s->next)
+            bytes += counts_lent || is_idle(s) ? s->bytes / (size_t)s->stride : 0;
+        if (bytes <= AR_ARENAS_KEPT_BYTES / (size_t)ranks_on_node)
+            return true;
+    } while (close_oldest());
+    return false;
 }
 
 /* --- making one --- */
 
-/* Adds to the bytes that are kept; false, and nothing changes, where they would be too many. */
 static bool
-count_kept(size_t bytes)
+may_keep(size_t bytes, int nranks)
 {
     pthread_mutex_lock(&lock);
-    sweep();
-    while (kept_bytes + bytes > AR_ARENAS_KEPT_BYTES && close_oldest())
-        continue;
-    const bool fits = kept_bytes + bytes <= AR_ARENAS_KEPT_BYTES;
-    kept_bytes += fits ? bytes : 0;
+    ranks_on_node = nranks > ranks_on_node ? nranks : ranks_on_node;
+    const bool may = bound(bytes / (size_t)nranks, true);
     pthread_mutex_unlock(&lock);
-    return fits;
+    return may;
 }
 
-static void
-uncount_kept(size_t bytes)
-{
-    pthread_mutex_lock(&lock);
-    kept_bytes -= bytes;
-    pthread_mutex_unlock(&lock);
-}
-
-/* An arena to keep, which may serve others among these members, or else one for a single
- * communicator. */
-static struct ar_arena
-plan(struct offer *offer, const struct ar_piece_needs *needs, const struct ar_members *members,
-     int nranks)
-{
-    struct ar_arena s = describe(needs, nranks);
-    *offer = (struct offer){.needs = *needs, .job = ar_job_beside(nranks), .is_new = true};
-    offer->is_kept = offer->is_counted = members && count_kept(s.bytes);
-    if (!offer->is_kept) {
-        offer->needs.pieces = 1;
-        s = describe(&offer->needs, nranks);
-        offer->is_counted = needs->is_optional && count_kept(s.bytes);
-    }
-    return s;
-}
-
-/* By rank 0: makes the memory, and lends its first piece.  The offer has no number if that fails or
+/* By rank 0: makes the memory, and lends its first piece.  It is kept, and may serve others among
+ * these members, or else it is for a single communicator.  The offer has no number if that fails or
  * is not worth it. */
 static void *
 make(struct offer *offer, const struct ar_piece_needs *needs, const struct ar_members *members,
      int nranks, bool by_name)
 {
-    struct ar_arena s = plan(offer, needs, members, nranks);
-    if (needs->is_optional && !offer->is_counted)
+    struct ar_arena s = describe(needs, nranks);
+    const bool fits = may_keep(s.bytes, nranks);
+    *offer =
+        (struct offer){.needs = *needs, .job = ar_job_beside(nranks), .is_kept = members && fits};
+    if (needs->is_optional && !fits)
         return NULL;
+    if (!offer->is_kept) {
+        offer->needs.pieces = 1;
+        s = describe(&offer->needs, nranks);
+    }
     const struct ar_shared_parts own[] = {{0, front_bytes(&s), 0, 1}, slots_of(&s, 0)};
     s.memory = by_name ? NULL : ar_shared_make(&offer->shared, false, s.bytes, own, 2);
     if (!s.memory)
         s.memory = ar_shared_make(&offer->shared, true, s.bytes, own, 2);
     if (s.memory)
         atomic_store_explicit(&head_of(&s, 0)->users, nranks, memory_order_relaxed);
-    else if (offer->is_counted)
-        uncount_kept(s.bytes);
     return s.memory;
 }
 
+/* on_node: ranks, as far as the launcher says. */
 static void
-list(struct ar_arena *s)
+list(struct ar_arena *s, int on_node)
 {
     pthread_mutex_lock(&lock);
     s->used = ++uses;
     s->next = arenas;
     arenas = s;
+    ranks_on_node = on_node > ranks_on_node ? on_node : ranks_on_node;
     sweep();
     pthread_mutex_unlock(&lock);
 }
@@ -313,40 +286,39 @@ tell_domains(const struct ar_arena *s, int rank)
 /* Collective: maps what rank 0 made, where it is memory already.  NULL on all ranks where one of
  * them fails. */
 static struct ar_arena *
-map_new(MPI_Comm comm, int rank, int nranks, struct offer *offer, void *memory)
+map_new(const struct ar_circle *circle, struct offer *offer, void *memory)
 {
+    const int rank = circle->rank, nranks = circle->n;
+    struct ar_crowd crowd;
     const struct ar_arena described = describe(&offer->needs, nranks);
     struct ar_arena *s = malloc(sizeof *s);
     if (s) {
         *s = described;
         s->number = offer->shared.number;
         s->is_kept = offer->is_kept;
-        s->is_counted = offer->is_counted && rank == 0;
-        s->ranks_on_node = offer->job.ranks > nranks ? offer->job.ranks : nranks;
         const struct ar_shared_parts own = slots_of(s, rank);
         s->memory = rank == 0 ? memory : ar_shared_open(&offer->shared, s->bytes, &own, 1);
     }
     const bool is_mapped = s && s->memory;
-    struct ar_members *const members = is_mapped && s->is_kept ? ar_members_of(comm, nranks) : NULL;
+    struct ar_members *const members = is_mapped && s->is_kept ? ar_members_of(circle) : NULL;
     const bool fails = !is_mapped || (s->is_kept && !members);
     if (is_mapped)
         tell_domains(s, rank);
     /* Before the ranks meet: as soon as they have, another thread of one of them may lend a
      * piece, and this rank must know the arena by its number then, and its members. */
-    if (is_mapped && s->is_kept) {
+    if (is_mapped) {
         s->members = members;
-        list(s);
+        list(s, offer->job.ranks > nranks ? offer->job.ranks : nranks);
     }
-    const bool all = ar_crowd_find(&offer->crowd, comm, nranks, offer->job, fails);
+    const bool all = ar_crowd_find(&crowd, circle, offer->job, fails);
     if (rank == 0)
         ar_shared_hide(&offer->shared);
     if (is_mapped && all) {
+        offer->found = (struct ar_piece_offer){s->number, 0, crowd};
         if (s->is_kept)
-            open_up(s, offer->crowd);
+            open_up(s, crowd);
         return s;
     }
-    if (rank == 0 && offer->is_counted)
-        uncount_kept(described.bytes);
     if (is_mapped) {
         unlist(s);
         munmap(s->memory, s->bytes);
@@ -384,84 +356,89 @@ take(const struct ar_arena *s, int nranks)
     return -1;
 }
 
-/* By rank 0: a free piece in an arena that all these members have mapped. */
-static bool
-find(struct offer *offer, const struct ar_members *members, int nranks, int kind)
+bool
+ar_piece_find(struct ar_piece_offer *offer, const struct ar_members *members, int kind)
 {
-    int index = -1;
+    *offer = (struct ar_piece_offer){.number = 0};
     pthread_mutex_lock(&lock);
-    for (const struct ar_arena *s = arenas; s && index < 0; s = s->next) {
-        if (s->kind != kind || s->stride < nranks || !s->is_open || !has_room(s) ||
+    for (const struct ar_arena *s = arenas; s && offer->number == 0; s = s->next) {
+        if (s->kind != kind || !s->is_open || !has_room(s) ||
             !ar_members_number(NULL, s->members, members))
             continue;
-        index = take(s, nranks);
+        const int index = take(s, members->n);
         if (index >= 0)
-            *offer = (struct offer){.shared.number = s->number, .index = index, .crowd = s->crowd};
+            *offer = (struct ar_piece_offer){s->number, index, s->crowd};
     }
     pthread_mutex_unlock(&lock);
-    return index >= 0;
+    return offer->number != 0;
 }
 
-static struct ar_arena *
-find_number(uint64_t number)
+static void
+set_piece(struct ar_piece *piece, struct ar_arena *s, const struct ar_piece_offer *offer)
+{
+    *piece = (struct ar_piece){
+        .arena = s,
+        .slots = s->memory + front_bytes(s) + (size_t)offer->index * piece_bytes(s),
+        .slot_bytes = s->slot_bytes,
+        .stride = s->stride,
+        .crowd = offer->crowd,
+        .sequence = atomic_load_explicit(&head_of(s, offer->index)->sequence, memory_order_relaxed),
+        .index = offer->index,
+    };
+}
+
+/* The arena is there: it is listed before its ranks meet, and not closed while a piece is lent. */
+void
+ar_piece_take(struct ar_piece *piece, const struct ar_piece_offer *offer)
 {
     pthread_mutex_lock(&lock);
     struct ar_arena *s = arenas;
-    while (s && s->number != number)
+    while (s->number != offer->number)
         s = s->next;
-    if (s)
-        s->used = ++uses;
+    s->used = ++uses;
     pthread_mutex_unlock(&lock);
-    return s;
+    set_piece(piece, s, offer);
 }
 
-/* Collective: lends a free piece, or one of a new arena.  NULL on all ranks where one of them
+/* Collective: lends a free piece, or one of a new arena.  False on all ranks where one of them
  * fails. */
-static struct ar_arena *
-lend(struct offer *offer, MPI_Comm comm, int rank, int nranks, const struct ar_piece_needs *needs,
-     bool by_name)
+static bool
+lend(struct ar_piece *piece, struct offer *offer, const struct ar_circle *circle,
+     const struct ar_piece_needs *needs, bool by_name)
 {
     void *memory = NULL;
     memset(offer, 0, sizeof *offer);
-    if (rank == 0 && !needs->is_futile) {
-        struct ar_members *const members = ar_members_of(comm, nranks);
-        if (!find(offer, members, nranks, needs->kind))
-            memory = make(offer, needs, members, nranks, by_name);
+    if (circle->rank == 0) {
+        struct ar_members *const members = ar_members_of(circle);
+        if (!ar_piece_find(&offer->found, members, needs->kind))
+            memory = make(offer, needs, members, circle->n, by_name);
         free(members);
     }
-    if (PMPI_Bcast(offer, (int)sizeof *offer, MPI_BYTE, 0, comm))
+    if (ar_circle_tell(circle, offer, (int)sizeof *offer))
         memset(offer, 0, sizeof *offer);
-    if (offer->shared.number == 0)
-        return NULL;
-    return offer->is_new ? map_new(comm, rank, nranks, offer, memory)
-                         : find_number(offer->shared.number);
+    if (offer->found.number != 0) {
+        ar_piece_take(piece, &offer->found);
+        return true;
+    }
+    struct ar_arena *const s = offer->shared.number ? map_new(circle, offer, memory) : NULL;
+    if (s)
+        set_piece(piece, s, &offer->found);
+    return s;
 }
 
 /* Ranks were found that share /dev/shm but not /proc, as containers may. */
 static atomic_bool needs_name;
 
 bool
-ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
+ar_piece_borrow(struct ar_piece *piece, const struct ar_circle *circle,
                 const struct ar_piece_needs *needs)
 {
     struct offer offer;
-    struct ar_arena *s = lend(&offer, comm, rank, nranks, needs, needs_name);
-    if (!s && offer.shared.pid != 0) {
-        s = lend(&offer, comm, rank, nranks, needs, true);
-        if (s)
-            needs_name = true;
-    }
-    if (!s)
+    if (lend(piece, &offer, circle, needs, needs_name))
+        return true;
+    if (offer.shared.pid == 0 || !lend(piece, &offer, circle, needs, true))
         return false;
-    *piece = (struct ar_piece){
-        .arena = s,
-        .slots = s->memory + front_bytes(s) + (size_t)offer.index * piece_bytes(s),
-        .slot_bytes = s->slot_bytes,
-        .stride = s->stride,
-        .crowd = offer.crowd,
-        .sequence = atomic_load_explicit(&head_of(s, offer.index)->sequence, memory_order_relaxed),
-        .index = offer.index,
-    };
+    needs_name = true;
     return true;
 }
 
@@ -474,7 +451,8 @@ ar_piece_domains(const struct ar_piece *piece, int *domain, MPI_Comm comm, int n
     for (int r = 0; is_found && r < nranks; r++)
         number[r] = r;
     if (is_found && s->members) {
-        struct ar_members *const members = ar_members_of(comm, nranks);
+        const struct ar_circle all = {.comm = comm, .n = nranks};
+        struct ar_members *const members = ar_members_of(&all);
         is_found = ar_members_number(number, s->members, members);
         free(members);
     }
@@ -491,8 +469,7 @@ ar_piece_return(const struct ar_piece *piece)
 {
     struct head *head = head_of(piece->arena, piece->index);
     if (!piece->arena->is_kept) {
-        if (piece->arena->is_counted)
-            uncount_kept(piece->arena->bytes);
+        unlist(piece->arena);
         munmap(piece->arena->memory, piece->arena->bytes);
         free(piece->arena);
         return;
@@ -502,7 +479,7 @@ ar_piece_return(const struct ar_piece *piece)
     piece->arena->used = ++uses;
     /* Pairs with the acquire in take().  From now on the arena may be closed. */
     atomic_fetch_sub_explicit(&head->users, 1, memory_order_release);
-    bound_idle();
+    bound(0, false);
     pthread_mutex_unlock(&lock);
 }
 

@@ -16,10 +16,10 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* Of the arenas that nobody uses, a node keeps at most so many bytes: enough for that of the long
- * messages of all its ranks, and some smaller ones.  Those that were used least recently go first.
- * A process of which communicators in use have so many bytes as their rank 0 makes further arenas
- * only for as long as a communicator lives.  So it does for ranks that are not of one
+/* Of the arenas that may serve further communicators, a node has at most so many bytes: enough for
+ * that of the long messages of all its ranks, and some smaller ones.  Of those that nobody uses the
+ * ones that were used least recently go first.  Where those in use take all, further arenas are
+ * made only for as long as a communicator lives.  So they are for ranks that are not of one
  * MPI_COMM_WORLD. */
 #define AR_ARENAS_KEPT_BYTES ((size_t)128 << 20)
 
@@ -30,7 +30,14 @@ struct ar_piece_needs {
     int slots;         /* per rank */
     int pieces;        /* of an arena that is made for it */
     bool is_optional;  /* not required: no arena is made that would not be kept */
-    bool is_futile;    /* the ranks cannot share memory: none is made */
+};
+
+/* A piece of an arena that rank 0 of a communicator has found and taken for all its ranks: what it
+ * tells them.  Plain data. */
+struct ar_piece_offer {
+    uint64_t number; /* of the arena; 0: none was found */
+    int index;
+    struct ar_crowd crowd;
 };
 
 /* A piece on loan to a communicator. */
@@ -44,12 +51,19 @@ struct ar_piece {
     int index;             /* in the arena */
 };
 
-/* Lends a piece to the nranks ranks of comm: one that is free in an arena that all of them
- * have mapped, or the first one of a new arena.  Collective over comm; the needs of rank 0
- * apply.  New memory is zeroed; old slots hold what their last users left.  False, alike on
- * all ranks, if one of them fails: the ranks are on several nodes, memory ran out, or the ranks
- * are in containers that share neither /proc nor a /dev/shm with room. */
-bool ar_piece_borrow(struct ar_piece *piece, MPI_Comm comm, int rank, int nranks,
+/* Finds a piece of this kind that is free in an arena that all the members have mapped, and takes
+ * it for them: it is lost unless each of them has it by ar_piece_take.  False if there is none. */
+bool ar_piece_find(struct ar_piece_offer *offer, const struct ar_members *members, int kind);
+
+/* This rank's piece, from an offer that has one and that comes from one of its ranks. */
+void ar_piece_take(struct ar_piece *piece, const struct ar_piece_offer *offer);
+
+/* Lends a piece to the ranks of the circle: one that is free in an arena that all of them have
+ * mapped, or the first one of a new arena.  Collective over it; the needs of rank 0 apply.  New
+ * memory is zeroed; old slots hold what their last users left.  False, alike on all ranks, if one
+ * of them fails: the ranks are on several nodes, memory ran out, or the ranks are in containers
+ * that share neither /proc nor a /dev/shm with room. */
+bool ar_piece_borrow(struct ar_piece *piece, const struct ar_circle *circle,
                      const struct ar_piece_needs *needs);
 
 /* Sets domain[d * nranks + r] to domain d (algorithms/domains.h) of rank r of comm, as of the time

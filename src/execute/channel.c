@@ -12,7 +12,7 @@
  *
  * A communicator may get a queue that was another one's.  Its two flags have the same value: each
  * message that was begun was also received, or else the piece is not lent again.  At first each
- * rank reads only the flags that it will raise itself.  The piece (arena.c) and the broadcast that
+ * rank reads only the flags that it will raise itself.  The piece (arena.c) and the message that
  * lends it put the last users' accesses before ours.
  *
  * test/mpi/test_channel.c proves it. */
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 
 #include "execute/cell.h"
-#include "execute/group.h"
 #include "execute/progress.h"
 #include "execute/wait.h"
 
@@ -74,8 +73,9 @@ ar_channel_slot_bytes(size_t cell_bytes)
 }
 
 bool
-ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind)
+ar_channel_init(struct ar_channel *channel, const struct ar_circle *circle, int kind)
 {
+    const int rank = circle->rank, nranks = circle->n;
     const size_t cell_bytes = cell_bytes_for(nranks);
     const struct ar_piece_needs needs = {.kind = kind,
                                          .slot_bytes = ar_channel_slot_bytes(cell_bytes),
@@ -84,7 +84,7 @@ ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks,
                                          .is_optional = true};
     struct ar_channel made = {.rank = rank, .nranks = nranks};
     made.ends = calloc(AR_CHANNEL_QUEUES * (size_t)nranks, sizeof *made.ends);
-    if (!ar_all(comm, made.ends) || !ar_piece_borrow(&made.piece, comm, rank, nranks, &needs)) {
+    if (!ar_circle_all(circle, made.ends) || !ar_piece_borrow(&made.piece, circle, &needs)) {
         free(made.ends);
         return false;
     }

@@ -58,9 +58,9 @@ bool ar_channel_serves(int nranks);
 /* Size of the slot that holds a queue, if its cells are of this size, a multiple of 64. */
 size_t ar_channel_slot_bytes(size_t cell_bytes);
 
-/* Makes the channel of comm's nranks ranks.  Collective over comm.  False, alike on all ranks,
- * if ar_piece_borrow fails or a rank lacks memory. */
-bool ar_channel_init(struct ar_channel *channel, MPI_Comm comm, int rank, int nranks, int kind);
+/* Makes the channel of the circle's ranks.  Collective over it.  False, alike on all ranks, if
+ * ar_piece_borrow fails or a rank lacks memory. */
+bool ar_channel_init(struct ar_channel *channel, const struct ar_circle *circle, int kind);
 void ar_channel_fini(struct ar_channel *channel);
 
 /* Whether elements of r fit.  Alike on all ranks. */

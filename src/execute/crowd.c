@@ -9,7 +9,6 @@
 
 #include "cores/cpus.h"
 #include "cores/quota.h"
-#include "execute/group.h"
 
 static int online, of_cgroup;
 
@@ -139,7 +138,8 @@ limit(struct ar_crowd crowd, int members, const struct ar_cpus *limits, int dept
 }
 
 bool
-ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job job, bool failed)
+ar_crowd_find(struct ar_crowd *crowd, const struct ar_circle *circle, struct ar_job job,
+              bool failed)
 {
     struct {
         struct ar_cpus some, lacking; /* on which a rank may run, and on which one may not */
@@ -152,13 +152,13 @@ ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job j
     memset(&bits.lacking, 0xff, sizeof bits.lacking);
     ar_cpus_remove(&bits.lacking, &bits.some);
     tell_quotas(&bits.limits);
-    if (ar_reduce_all(&bits, (int)sizeof bits, MPI_BYTE, MPI_BOR, comm) || bits.failed)
+    if (ar_circle_unite(circle, &bits, (int)sizeof bits) || bits.failed)
         return false;
     const int cpus = bits.unknown ? ar_online_cpus() : ar_cpus_count(&bits.some);
     ar_cpus_remove(&bits.some, &bits.lacking);
     const bool is_alike = bits.unknown || ar_cpus_count(&bits.some) == cpus;
-    *crowd = estimate(nranks, cpus, is_alike, job);
+    *crowd = estimate(circle->n, cpus, is_alike, job);
     for (int depth = 0; depth < AR_QUOTAS; depth++)
-        *crowd = limit(*crowd, nranks, &bits.limits, depth, job);
+        *crowd = limit(*crowd, circle->n, &bits.limits, depth, job);
     return true;
 }

@@ -2,8 +2,9 @@
 #ifndef AR_CROWD_H
 #define AR_CROWD_H
 
-#include <mpi.h>
 #include <stdbool.h>
+
+#include "execute/group.h"
 
 /* The whole job on this node, if a communicator has only a few of its ranks. */
 struct ar_job {
@@ -29,11 +30,11 @@ ar_crowd_shares(struct ar_crowd crowd)
     return crowd.ranks > crowd.cpus;
 }
 
-/* What may run on the CPUs of the nranks ranks of comm, which are all on one node, within their
- * limits of CPU time.  Collective over comm, and the result is the same on all ranks if job is.
+/* What may run on the CPUs of the circle's ranks, which are all on one node, within their limits of
+ * CPU time.  Collective over the circle, and the result is the same on all ranks if job is.
  * False, alike on all ranks, if one of them has failed, or if MPI fails.  It takes no memory, which
  * a single rank could lack. */
-bool ar_crowd_find(struct ar_crowd *crowd, MPI_Comm comm, int nranks, struct ar_job job,
+bool ar_crowd_find(struct ar_crowd *crowd, const struct ar_circle *circle, struct ar_job job,
                    bool failed);
 
 #endif

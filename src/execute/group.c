@@ -79,20 +79,20 @@ ar_comm_has_lower(MPI_Comm comm)
 /* In Open MPI every way to compare groups takes a time that grows with the square of their size.
  * But there a copy shares its original's group, so the handles are equal. */
 static bool
-number_ranks(int *numbers, MPI_Group group, MPI_Comm comm, int nranks)
+number_ranks(int *numbers, MPI_Group group, const struct ar_circle *of)
 {
     MPI_Group ranks;
-    int *const all = malloc((size_t)nranks * sizeof *all);
+    int *const all = malloc((size_t)of->n * sizeof *all);
     if (!all)
         return false;
-    for (int i = 0; i < nranks; i++)
-        all[i] = numbers[i] = i;
-    PMPI_Comm_group(comm, &ranks);
+    for (int i = 0; i < of->n; i++)
+        all[i] = numbers[i] = of->ranks ? of->ranks[i] : i;
+    PMPI_Comm_group(of->comm, &ranks);
     bool found = ranks == group ||
-                 PMPI_Group_translate_ranks(ranks, nranks, all, group, numbers) == MPI_SUCCESS;
+                 PMPI_Group_translate_ranks(ranks, of->n, all, group, numbers) == MPI_SUCCESS;
     PMPI_Group_free(&ranks);
     free(all);
-    for (int i = 0; i < nranks && found; i++)
+    for (int i = 0; i < of->n && found; i++)
         found = numbers[i] != MPI_UNDEFINED;
     return found;
 }
@@ -106,20 +106,27 @@ ar_world_find(int *rank, int *nranks)
     PMPI_Comm_rank(MPI_COMM_WORLD, rank);
 }
 
-int *
-ar_world_ranks(MPI_Comm comm, int nranks)
+static int *
+find_in_world(const struct ar_circle *circle)
 {
     MPI_Group world;
-    int *const numbers = ar_world_is_there() ? malloc((size_t)nranks * sizeof *numbers) : NULL;
+    int *const numbers = ar_world_is_there() ? malloc((size_t)circle->n * sizeof *numbers) : NULL;
     if (!numbers)
         return NULL;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    const bool found = number_ranks(numbers, world, comm, nranks);
+    const bool found = number_ranks(numbers, world, circle);
     PMPI_Group_free(&world);
     if (found)
         return numbers;
     free(numbers);
     return NULL;
+}
+
+int *
+ar_world_ranks(MPI_Comm comm, int nranks)
+{
+    const struct ar_circle all = {.comm = comm, .n = nranks};
+    return find_in_world(&all);
 }
 
 static int
@@ -130,14 +137,14 @@ compare_members(const void *one, const void *other)
 }
 
 struct ar_members *
-ar_members_of(MPI_Comm comm, int nranks)
+ar_members_of(const struct ar_circle *circle)
 {
-    const size_t n = (size_t)nranks;
-    int *const world = ar_world_ranks(comm, nranks);
+    const size_t n = (size_t)circle->n;
+    int *const world = find_in_world(circle);
     struct ar_members *const m = world ? malloc(sizeof *m + n * sizeof m->sorted[0]) : NULL;
     if (m) {
-        m->n = nranks;
-        for (int i = 0; i < nranks; i++)
+        m->n = circle->n;
+        for (int i = 0; i < circle->n; i++)
             m->sorted[i] = (struct ar_member){world[i], i};
         qsort(m->sorted, n, sizeof m->sorted[0], compare_members);
     }
@@ -175,6 +182,57 @@ ar_all(MPI_Comm comm, bool says_yes)
 {
     int all = says_yes;
     return ar_reduce_all(&all, 1, MPI_INT, MPI_LAND, comm) == MPI_SUCCESS && all;
+}
+
+/* --- circles --- */
+
+struct ar_circle
+ar_circle_of(MPI_Comm comm, int rank, int nranks)
+{
+    return (struct ar_circle){.comm = comm, .rank = rank, .n = nranks};
+}
+
+int
+ar_circle_tell(const struct ar_circle *c, void *data, int bytes)
+{
+    int error = MPI_SUCCESS;
+    if (!c->ranks)
+        return PMPI_Bcast(data, bytes, MPI_BYTE, 0, c->comm);
+    if (c->rank > 0)
+        return PMPI_Recv(data, bytes, MPI_BYTE, c->ranks[0], c->tag, c->comm, MPI_STATUS_IGNORE);
+    for (int i = 1; i < c->n && !error; i++)
+        error = PMPI_Send(data, bytes, MPI_BYTE, c->ranks[i], c->tag, c->comm);
+    return error;
+}
+
+/* Part by part, for the sake of small stacks. */
+int
+ar_circle_unite(const struct ar_circle *c, void *bits, int bytes)
+{
+    enum { PART = 512 };
+    char came[PART];
+    int error = MPI_SUCCESS;
+    if (!c->ranks)
+        return ar_reduce_all(bits, bytes, MPI_BYTE, MPI_BOR, c->comm);
+    for (int begin = 0; begin < bytes; begin += PART) {
+        const int n = bytes - begin < PART ? bytes - begin : PART;
+        char *const own = (char *)bits + begin;
+        if (c->rank > 0)
+            error = PMPI_Send(own, n, MPI_BYTE, c->ranks[0], c->tag, c->comm);
+        for (int i = 1; i < c->n && c->rank == 0 && !error; i++) {
+            error = PMPI_Recv(came, n, MPI_BYTE, c->ranks[i], c->tag, c->comm, MPI_STATUS_IGNORE);
+            for (int k = 0; k < n; k++)
+                own[k] |= came[k];
+        }
+    }
+    return error ? error : ar_circle_tell(c, bits, bytes);
+}
+
+bool
+ar_circle_all(const struct ar_circle *c, bool says_yes)
+{
+    unsigned char refuses = !says_yes;
+    return ar_circle_unite(c, &refuses, 1) == MPI_SUCCESS && !refuses;
 }
 
 /* --- parts of a communicator --- */

@@ -14,9 +14,30 @@ struct ar_members {
     } sorted[];            /* by world */
 };
 
-/* Of comm's nranks ranks, numbered as there, for the caller to free.  NULL if there is no
+/* Processes that set something up together.  With MPI's collectives these are all ranks of comm.
+ * Otherwise they are some of the ranks of a communicator of ours: messages go to and from the first
+ * one, and no other rank takes part. */
+struct ar_circle {
+    MPI_Comm comm;
+    int rank, n;      /* of this process among them, and how many there are */
+    const int *ranks; /* their ranks in comm; NULL: all of comm, by MPI's collectives */
+    int tag;          /* of messages */
+};
+
+struct ar_circle ar_circle_of(MPI_Comm comm, int rank, int nranks);
+
+/* All get the first one's bytes.  Collective over the circle.  MPI_SUCCESS or an MPI error. */
+int ar_circle_tell(const struct ar_circle *circle, void *data, int bytes);
+
+/* All get the bits that any of them has.  Likewise. */
+int ar_circle_unite(const struct ar_circle *circle, void *bits, int bytes);
+
+/* Whether every one says yes; false if MPI fails.  Collective over the circle. */
+bool ar_circle_all(const struct ar_circle *circle, bool says_yes);
+
+/* The ranks of the circle, numbered as there, for the caller to free.  NULL if there is no
  * MPI_COMM_WORLD, if comm reaches beyond it (MPI_Comm_spawn), or without memory. */
-struct ar_members *ar_members_of(MPI_Comm comm, int nranks);
+struct ar_members *ar_members_of(const struct ar_circle *circle);
 
 /* Are all of some among all?  numbers, which may be NULL, then gets the number there of each.
  * False, too, where one of them is NULL. */

@@ -41,13 +41,15 @@ struct ar_node_size {
     int kind;
     size_t chunk_bytes; /* a multiple of 64; rank 0's applies */
     int spare;          /* pieces for further communicators, made along with this one's */
-    bool is_futile;     /* the ranks are known to share none; rank 0's applies */
 };
 
 /* Borrows memory that the nranks ranks of comm share.  Collective over comm.  False, alike on all
  * ranks, if ar_piece_borrow fails. */
 bool ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks,
                   struct ar_node_size size);
+
+/* The same with a piece that was offered.  Not collective. */
+void ar_node_take(struct ar_node *node, int rank, int nranks, const struct ar_piece_offer *offer);
 void ar_node_fini(struct ar_node *node);
 
 /* The chunk of the memory that a communicator takes for short messages only, because a program may

@@ -17,24 +17,43 @@ ar_node_slot_bytes(size_t chunk_bytes)
     return sizeof(struct ar_slot) + 2 * chunk_bytes;
 }
 
+static struct ar_node
+node_of(const struct ar_piece *piece, int rank, int nranks)
+{
+    const bool is_crowded = ar_crowd_shares(piece->crowd);
+    return (struct ar_node){
+        .rank = rank,
+        .nranks = nranks,
+        .chunk_bytes = (piece->slot_bytes - sizeof(struct ar_slot)) / 2,
+        .exchanged_bytes = nranks == 2 ? EXCHANGED_BYTES : 0,
+        .sequence = piece->sequence,
+        .is_crowded = is_crowded,
+        .tuning = ar_node_tune(nranks, is_crowded),
+        .piece = *piece,
+    };
+}
+
 bool
 ar_node_init(struct ar_node *node, MPI_Comm comm, int rank, int nranks, struct ar_node_size size)
 {
     const struct ar_piece_needs needs = {.kind = size.kind,
                                          .slot_bytes = ar_node_slot_bytes(size.chunk_bytes),
                                          .slots = AR_SLOTS,
-                                         .pieces = 1 + size.spare,
-                                         .is_futile = size.is_futile};
-    struct ar_node made = {.rank = rank, .nranks = nranks};
-    if (!ar_piece_borrow(&made.piece, comm, rank, nranks, &needs))
+                                         .pieces = 1 + size.spare};
+    const struct ar_circle all = ar_circle_of(comm, rank, nranks);
+    struct ar_piece piece;
+    if (!ar_piece_borrow(&piece, &all, &needs))
         return false;
-    made.chunk_bytes = (made.piece.slot_bytes - sizeof(struct ar_slot)) / 2;
-    made.exchanged_bytes = nranks == 2 ? EXCHANGED_BYTES : 0;
-    made.sequence = made.piece.sequence;
-    made.is_crowded = ar_crowd_shares(made.piece.crowd);
-    made.tuning = ar_node_tune(nranks, made.is_crowded);
-    *node = made;
+    *node = node_of(&piece, rank, nranks);
     return true;
+}
+
+void
+ar_node_take(struct ar_node *node, int rank, int nranks, const struct ar_piece_offer *offer)
+{
+    struct ar_piece piece;
+    ar_piece_take(&piece, offer);
+    *node = node_of(&piece, rank, nranks);
 }
 
 /* A piece that was left in disorder is not lent again. */

@@ -189,7 +189,8 @@ examine_sharing(struct ar_doctor *doctor)
     MPI_Comm_rank(node, &rank);
     MPI_Comm_size(node, &nranks);
     const bool is_tried = nranks > 1; /* on this node */
-    int fails = is_tried && !ar_piece_borrow(&piece, node, rank, nranks, &needs);
+    const struct ar_circle all = ar_circle_of(node, rank, nranks);
+    int fails = is_tried && !ar_piece_borrow(&piece, &all, &needs);
     if (is_tried && !fails)
         ar_piece_return(&piece);
     MPI_Comm_free(&node);

@@ -3,8 +3,11 @@
  * functions a copy takes.
  *
  * usage: copied_comms BYTES CALLS    of so many bytes, on each copy of the world
- *        copied_comms shapes         communicators of nine shapes in turn, of 6 ranks on 2 nodes
- *        copied_comms world          the world, of which rank 0 prints its broadcasts
+ *        copied_comms BYTES CALLS RANKS         the same on communicators of the first ranks
+ *        copied_comms BYTES CALLS RANKS exit    without MPI_Finalize, in which UCX hangs if ranks
+ * of one machine have different boots copied_comms subsets        communicators of all subsets of
+ * two and more ranks copied_comms shapes         communicators of nine shapes in turn, of 6 ranks
+ * on 2 nodes copied_comms world          the world, of which rank 0 prints its broadcasts
  *        copied_comms leaders        the same behind a communicator of a rank on each of 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
@@ -12,10 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi_check.h"
 
 enum { WARM = 70, STEPS = 20 };
+
+static bool is_wrong;
 
 static void
 reduce(MPI_Comm comm, int *in, int *out, int count)
@@ -27,15 +33,24 @@ reduce(MPI_Comm comm, int *in, int *out, int count)
         in[i] = rank + i;
     MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
-        if (out[i] != nranks * (nranks - 1) / 2 + nranks * i)
+        if (out[i] != nranks * (nranks - 1) / 2 + nranks * i) {
             check_fail("%d ints: out[%d] = %d", count, i, out[i]);
+            is_wrong = true;
+        }
 }
 
 static void
-step(int *in, int *out, int count, int calls)
+step(int *in, int *out, int count, int calls, int part)
 {
     MPI_Comm copy;
-    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (part > 0)
+        MPI_Comm_split(MPI_COMM_WORLD, rank < part ? 0 : MPI_UNDEFINED, rank, &copy);
+    else
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    if (copy == MPI_COMM_NULL)
+        return;
     for (int i = 0; i < calls; i++)
         reduce(copy, in, out, count);
     MPI_Comm_free(&copy);
@@ -53,13 +68,15 @@ calls_of(const char *name)
 
 /* What the first copies find out they need not say again. */
 static void
-check_steps(const struct check_comm *world, size_t bytes, int calls)
+check_steps(const struct check_comm *world, size_t bytes, int calls, int part)
 {
     static const char *const names[] = {"PMPI_Bcast",
                                         "PMPI_Ibcast",
                                         "PMPI_Reduce",
+                                        "PMPI_Ireduce",
                                         "PMPI_Allgather",
                                         "PMPI_Comm_split",
+                                        "PMPI_Comm_split_type",
                                         "PMPI_Group_translate_ranks",
                                         "PMPI_Group_intersection"};
     enum { NAMES = sizeof names / sizeof names[0] };
@@ -68,11 +85,11 @@ check_steps(const struct check_comm *world, size_t bytes, int calls)
     int *const in = malloc(bytes), *const out = malloc(bytes);
     reduce(MPI_COMM_WORLD, in, out, count);
     for (int i = 0; i < WARM; i++)
-        step(in, out, count, calls);
+        step(in, out, count, calls, part);
     for (int k = 0; k < NAMES; k++)
         before[k] = calls_of(names[k]);
     for (int i = 0; i < STEPS; i++)
-        step(in, out, count, calls);
+        step(in, out, count, calls, part);
     for (int k = 0; k < NAMES && world->rank == 0; k++)
         printf("%s %.2f\n", names[k], (double)(calls_of(names[k]) - before[k]) / STEPS);
     free(in);
@@ -91,6 +108,21 @@ check_shapes(const struct check_comm *world)
         if (!here)
             continue;
         check_ping(part, "a shape");
+        MPI_Comm_free(&part);
+    }
+}
+
+static void
+check_subsets(const struct check_comm *world)
+{
+    for (int set = 1; set < 1 << world->nranks; set++) {
+        const int is_in = (set >> world->rank) & 1;
+        MPI_Comm part;
+        MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, world->rank, &part);
+        if (!is_in)
+            continue;
+        if ((set & (set - 1)) != 0)
+            check_ping(part, "a subset");
         MPI_Comm_free(&part);
     }
 }
@@ -116,13 +148,20 @@ main(int argc, char **argv)
 {
     check_begin(&argc, &argv);
     const struct check_comm world = check_describe(MPI_COMM_WORLD, "world");
-    if (argc == 3)
-        check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]));
-    else if (argc == 2 && strcmp(argv[1], "shapes") == 0 && world.nranks == 6)
+    if (argc == 2 && strcmp(argv[1], "shapes") == 0 && world.nranks == 6)
         check_shapes(&world);
+    else if (argc == 2 && strcmp(argv[1], "subsets") == 0)
+        check_subsets(&world);
     else if (argc == 2)
         check_world(&world, strcmp(argv[1], "leaders") == 0);
+    else if (argc > 2)
+        check_steps(&world, (size_t)atol(argv[1]), atoi(argv[2]), argc > 3 ? atoi(argv[3]) : 0);
     else
         MPI_Abort(MPI_COMM_WORLD, 2);
+    if (argc == 5) {
+        fflush(NULL);
+        MPI_Barrier(MPI_COMM_WORLD);
+        _exit(is_wrong);
+    }
     return check_end();
 }

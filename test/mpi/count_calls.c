@@ -8,14 +8,27 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { BCAST, IBCAST, REDUCE, ALLGATHER, SPLIT, TRANSLATE, INTERSECT, COUNTED };
+enum {
+    BCAST,
+    IBCAST,
+    REDUCE,
+    IREDUCE,
+    ALLGATHER,
+    SPLIT,
+    SPLIT_TYPE,
+    TRANSLATE,
+    INTERSECT,
+    COUNTED
+};
 
 static const char *const names[COUNTED] = {
     [BCAST] = "PMPI_Bcast",
     [IBCAST] = "PMPI_Ibcast",
     [REDUCE] = "PMPI_Reduce",
+    [IREDUCE] = "PMPI_Ireduce",
     [ALLGATHER] = "PMPI_Allgather",
     [SPLIT] = "PMPI_Comm_split",
+    [SPLIT_TYPE] = "PMPI_Comm_split_type",
     [TRANSLATE] = "PMPI_Group_translate_ranks",
     [INTERSECT] = "PMPI_Group_intersection",
 };
@@ -53,12 +66,19 @@ COUNT(REDUCE, PMPI_Reduce,
       (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
        MPI_Comm comm),
       (sendbuf, recvbuf, count, datatype, op, root, comm))
+COUNT(IREDUCE, PMPI_Ireduce,
+      (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+       MPI_Comm comm, MPI_Request *request),
+      (sendbuf, recvbuf, count, datatype, op, root, comm, request))
 COUNT(ALLGATHER, PMPI_Allgather,
       (const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
        MPI_Datatype recvtype, MPI_Comm comm),
       (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
 COUNT(SPLIT, PMPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *newcomm),
       (comm, color, key, newcomm))
+COUNT(SPLIT_TYPE, PMPI_Comm_split_type,
+      (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm),
+      (comm, split_type, key, info, newcomm))
 COUNT(TRANSLATE, PMPI_Group_translate_ranks,
       (MPI_Group group1, int n, const int *ranks1, MPI_Group group2, int *ranks2),
       (group1, n, ranks1, group2, ranks2))

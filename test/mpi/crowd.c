@@ -36,9 +36,10 @@ static void
 check_piece(const struct check_comm *group)
 {
     const struct ar_piece_needs needs = {.slot_bytes = 64, .slots = 1, .pieces = 2};
+    const struct ar_circle all = ar_circle_of(group->comm, group->rank, group->nranks);
     struct ar_piece piece;
     for (int again = 0; again < 2; again++) {
-        const bool has = ar_piece_borrow(&piece, group->comm, group->rank, group->nranks, &needs);
+        const bool has = ar_piece_borrow(&piece, &all, &needs);
         check_true(has);
         if (has) {
             check_crowd(piece.crowd, again ? "a later piece" : "a new arena");
@@ -84,10 +85,10 @@ static void *
 borrow(void *argument)
 {
     struct borrower *const b = argument;
+    const struct ar_circle all = ar_circle_of(b->of.comm, b->of.rank, b->of.nranks);
     int error;
     is_late = b->is_late;
-    check_true(ar_carriage_borrow(&b->carriage, b->of.comm, b->of.rank, b->of.nranks, &error) &&
-               !error);
+    check_true(ar_carriage_borrow(&b->carriage, &all, true, &error) && !error);
     return NULL;
 }
 
@@ -128,9 +129,15 @@ main(int argc, char **argv)
     expected = (struct ar_crowd){atoi(argv[2]), atoi(argv[3])};
     MPI_Comm_split(world.comm, world.rank / members, world.rank, &comm);
     const struct check_comm group = check_describe(comm, "a group");
-    check_true(ar_crowd_find(&crowd, comm, members, ar_job_beside(members), false));
+    const struct ar_circle all = ar_circle_of(comm, group.rank, members);
+    int ranks[4] = {0, 1, 2, 3};
+    const struct ar_circle listed = {comm, group.rank, members, ranks, 1};
+    check_true(ar_crowd_find(&crowd, &all, ar_job_beside(members), false));
     check_crowd(crowd, "found");
-    check_true(!ar_crowd_find(&crowd, comm, members, ar_job_beside(members), group.rank == 0));
+    check_true(ar_crowd_find(&crowd, &listed, ar_job_beside(members), false));
+    check_crowd(crowd, "found by messages");
+    check_true(!ar_crowd_find(&crowd, &all, ar_job_beside(members), group.rank == 0));
+    check_true(!ar_crowd_find(&crowd, &listed, ar_job_beside(members), group.rank == members - 1));
     if (members > 1)
         check_piece(&group);
     check_kept();

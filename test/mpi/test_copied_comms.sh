@@ -3,37 +3,65 @@
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-# expect_counts WHAT PATTERN: a copy takes so many calls of MPI's functions.
+# expect_counts WHAT NUMBER: a copy takes so many reductions and as many broadcasts, on whatever communicator, and no other
+# collective.
 expect_counts() {
+    awk -v number="$2" '
+        $1 ~ /^PMPI_(Bcast|Reduce)$/ && $2 != number || $1 ~ /^PMPI_(Ibcast|Ireduce|Allgather|Comm_split|Comm_split_type)$/ && $2 > 0 {
+            failed = 1
+        }
+        /^PMPI_/ { n++ }
+        END { exit failed || n < 7 }' "$scratch/out" || fail "$1: not $2 of each: $(tr '\n' ' ' <"$scratch/out")"
+}
+
+# expect_groups WHAT PATTERN: it compares groups so often.
+expect_groups() {
     tr '\n' ' ' <"$scratch/out" >"$scratch/line"
     grep -q "$2" "$scratch/line" || fail "$1: not $2: $(cat "$scratch/line")"
 }
 
-# expect_copies WHAT PATTERN CALLS BYTES [VARIABLE=VALUE...]: a copy for so many calls of so many bytes on 2 ranks.
+# expect_copies WHAT RANKS BYTES CALLS NUMBER [VARIABLE=VALUE...]: expect_counts for so many calls of so many bytes.
 expect_copies() {
     what=$1
-    pattern=$2
-    calls=$3
-    bytes=$4
-    shift 4
-    expect_ok "$what" launch 2 LD_PRELOAD="$library:$programs/.libs/count_calls.so" "$@" "$programs/copied_comms" "$bytes" "$calls"
-    expect_counts "$what" "$pattern"
+    nranks=$2
+    bytes=$3
+    calls=$4
+    number=$5
+    shift 5
+    expect_ok "$what" launch "$nranks" LD_PRELOAD="$library:$programs/.libs/count_calls.so" "$@" "$programs/copied_comms" "$bytes" "$calls"
+    expect_counts "$what" "$number"
 }
 
-# Begun by a reduction and a broadcast; then two kinds of memory, each lent by a broadcast.
-expect_copies "nothing to read in place" 'Bcast 3.00 .*Reduce 1.00 ' 3 16384 ALLREDUCE_ALGO='shm(copy=in_place)'
+# Rank 0's memory, short and long, and tags of a private communicator come with the first exchange.
+expect_copies "one node" 2 64 1 1
+expect_copies "one node, long" 2 65536 1 1
+expect_copies "one node, messages" 2 64 1 1 ALLREDUCE_ALGO=ring
+expect_copies "one node, messages of three" 3 64 1 1 ALLREDUCE_ALGO=ring
+expect_copies "nothing to read in place" 2 16384 3 1 ALLREDUCE_ALGO='shm(copy=in_place)'
+expect_ok "a part" launch 3 LD_PRELOAD="$library:$programs/.libs/count_calls.so" "$programs/copied_comms" 64 1 2
+expect_counts "a part" 1
 
-# Open MPI compares groups by all pairs of ranks, but a copy of the world has the world's own.
+# Open MPI compares groups by all pairs of ranks, but a copy of the world has the world's own.  Only the memory for messages, which
+# 22 ranks have at most, is found by its ranks' numbers.
 if [ "$AR_MPI_FAMILY" = openmpi ]; then
-    for row in shm ring; do
-        expect_copies "groups, $row" 'translate_ranks 0.00 .*intersection 0.00 ' 1 64 ALLREDUCE_ALGO=$row
-    done
+    expect_copies "groups, shm" 2 64 1 1 ALLREDUCE_ALGO=shm
+    expect_groups "groups, shm" 'translate_ranks 0.00 .*intersection 0.00 '
+    expect_copies "groups, ring" 2 64 1 1 ALLREDUCE_ALGO=ring
+    expect_groups "groups, ring" 'translate_ranks 1.00 .*intersection 0.00 '
 fi
 
-# A copy's ranks are found among those that agree and those that share memory, and in these once more for what they share.  It has no
-# number in the statistics any more.
-[ "$AR_MPI_FAMILY" != mpich ] ||
-    expect_copies "statistics" 'translate_ranks 3.00 ' 1 64 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/stats"
+# A copy's ranks are found among those that agree and share memory, and once more for what they share.  It has no number in
+# the statistics any more.
+[ "$AR_MPI_FAMILY" != mpich ] || {
+    expect_copies "statistics" 2 64 1 1 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/stats"
+    expect_groups "statistics" 'translate_ranks 2.00 '
+}
+
+# A program may have more groups than there may be private communicators at a time.
+for row in ring shm; do
+    expect_row "all subsets, $row" $row 63 preload 7 ALLREDUCE_VERBOSE=1 ALLREDUCE_ALGO=$row "$programs/copied_comms" subsets
+    expect_calls_in "all subsets, $row" 0 ' native '
+done
 
 # The rest takes an MPI that treats ranks of one machine as ranks of several.
 [ "$AR_MPI_FAMILY" = mpich ] || exit "$failed"
@@ -56,16 +84,34 @@ for first in world leaders; do
 done
 cmp "$scratch/measured-world" "$scratch/measured-leaders" || fail "the world is not measured behind its leaders"
 
-# Ranks of two hosts, which have booted at different times, share no memory: a broadcast says so.  Another one lends a
-# carrier, and a reduction and a broadcast count who is on the node.
+# Ranks of two hosts have booted at different times.  Where they share no memory, the first one finds out; otherwise the world's
+# ring does.
 alone="unshare -m -p -f --mount-proc"
 # shellcheck disable=SC2016 # for the ranks' shells
-apart='(cd /proc/sys/kernel/random && mount --bind uuid boot_id) && mount -t tmpfs none /dev/shm && LD_PRELOAD=$0 exec "$@"'
+apart='(cd /proc/sys/kernel/random && mount --bind uuid boot_id) && LD_PRELOAD=$0 exec "$@"'
+# expect_apart WHAT NUMBER VARIABLE=VALUE PROGRAM'S ARGUMENTS...: expect_counts for 4 ranks on two nodes.
+expect_apart() {
+    what=$1
+    number=$2
+    setting=$3
+    shift 3
+    # Ranks end without MPI_Finalize, and the launcher may kill the last ones: they have met before.
+    launch 4 MPIR_CVAR_ODD_EVEN_CLIQUES=0 ALLREDUCE_MODEL="$scratch/machine" ALLREDUCE_ALGO='ring:0-inf@4' "$setting" \
+        unshare -m sh -c "$apart" "$library:$programs/.libs/count_calls.so" "$programs/copied_comms" "$@" >"$scratch/out" 2>&1 </dev/null
+    ! grep '^rank ' "$scratch/out" || fail "$what"
+    expect_counts "$what" "$number"
+}
 if $alone mount -t tmpfs none /dev/shm 2>/dev/null; then
     # shellcheck disable=SC2086 # a command with options
     expect_ok "no shared memory" launch 2 MPIR_CVAR_NOLOCAL=1 ALLREDUCE_MODEL="$scratch/machine" \
-        $alone sh -c "$apart" "$library:$programs/.libs/count_calls.so" "$programs/copied_comms" 64 1
-    expect_counts "no shared memory" 'Bcast 4.00 .*Reduce 2.00 '
+        $alone sh -c "mount -t tmpfs none /dev/shm && $apart" "$library:$programs/.libs/count_calls.so" "$programs/copied_comms" 64 1
+    expect_counts "no shared memory" 1
+    expect_apart "two nodes of two" 1 ALLREDUCE_VERBOSE=0 64 1 4 exit
+    expect_apart "first call of a part" 0 ALLREDUCE_VERBOSE=0 64 1 3 exit
+    expect_apart "second call of a part" 1 ALLREDUCE_VERBOSE=0 64 2 3 exit
+    expect_apart "named" 1 ALLREDUCE_ALGO=ring 64 1 3 exit
+    expect_apart "listed" 1 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly 64 1 3 exit
+    expect_apart "long first call of a part" 1 ALLREDUCE_VERBOSE=0 262144 1 3 exit
 else
     echo "skipped: ranks of two hosts, which take unshare and mount"
 fi
