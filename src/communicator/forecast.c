@@ -268,7 +268,7 @@ ar_model_find(char rules[AR_RULES_OFFERED], const struct ar_communicator *c)
     const struct shape *const shape = find_shape(shape_of(c));
     const char *const known = shape ? shape->rules[0] : NULL;
     if (known && strlen(known) < AR_RULES_OFFERED)
-        strcpy(rules, known);
+        memcpy(rules, known, strlen(known) + 1);
     pthread_mutex_unlock(&lock);
 }
 

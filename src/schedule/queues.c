@@ -1,6 +1,7 @@
 #include "schedule/queues.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void
 ar_queues_fini(struct ar_queues *queues)
@@ -28,8 +29,7 @@ grow(struct ar_queues *queues)
     more.of = malloc(more.slots * sizeof *more.of);
     if (!more.of)
         return false;
-    for (size_t i = 0; i < more.slots; i++)
-        more.of[i].rank = -1;
+    memset(more.of, 0xff, more.slots * sizeof *more.of); /* ranks -1 */
     for (size_t i = 0; i < queues->slots; i++) {
         const struct ar_queue *const q = &queues->of[i];
         if (q->rank >= 0)
