@@ -152,7 +152,6 @@ allocate(MPI_Comm comm)
         return NULL;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->nranks);
-    c->config = process_config;
     c->messages.carriage.range = -1;
     c->devices.calls_to_review = LONG_MAX;
     return c;
@@ -258,6 +257,8 @@ create(MPI_Comm comm, const struct ar_reduction *r, size_t count, int *error)
                               : ar_job_is_fault_tolerant() ? "fault tolerance"
                               : ar_comm_leaves_world(comm) ? "ranks of another world"
                                                            : NULL;
+    if (c && !alone) /* a communicator without one is always native */
+        c->config = process_config;
     const bool waits = !alone && may_wait(comm, error);
     if (waits && !c)
         *error = MPI_ERR_NO_MEM;
