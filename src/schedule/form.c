@@ -29,6 +29,9 @@ find_flaw_of_step(const struct ar_schedule *s, const struct ar_step *step)
     return NULL;
 }
 
+/* Of TMP, in a proof: it takes 8 bytes for each element. */
+#define PROVED_MOST (SIZE_MAX >> 6)
+
 /* Elements have numbers of 32 bits in the proof. */
 const char *
 ar_schedule_find_flaw(const struct ar_schedule *s, int rank, int nranks, size_t count, size_t *step)
@@ -36,7 +39,7 @@ ar_schedule_find_flaw(const struct ar_schedule *s, int rank, int nranks, size_t 
     size_t end = 0;
     if (s->rank != rank || s->nranks != nranks || s->count != count)
         return "its schedule is of another rank, count or number of ranks";
-    if (count >= UINT32_MAX || s->tmp_length > AR_TMP_MOST)
+    if (count >= UINT32_MAX || s->tmp_length > PROVED_MOST)
         return "its vectors are too long to be proved";
     for (size_t i = 0; i < s->nrounds && end <= s->nsteps; i++)
         end = s->round_end[i] >= end ? s->round_end[i] : SIZE_MAX;

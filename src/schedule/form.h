@@ -7,8 +7,8 @@
 
 #include "schedule/schedule.h"
 
-/* Elements of TMP at most: beyond, nothing could be allocated, and sums of offsets would wrap. */
-#define AR_TMP_MOST (SIZE_MAX >> 8)
+/* Elements of TMP at most: beyond, sums of offsets would wrap, and a region could not hold them. */
+#define AR_TMP_MOST (SIZE_MAX >> 3)
 
 /* Why s is no schedule for this rank of nranks and count elements, a static text; *step is then set
  * where it is about one of the steps.  NULL: it is one. */
