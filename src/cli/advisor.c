@@ -40,9 +40,12 @@ struct advice {
     double budget_s;    /* for all that comes after the first run; 0: none */
     bool is_json;
     char **command;
-    int program;       /* its place in the command; 0: not known */
-    bool tries_native; /* nothing is set, so that "as it is" means the MPI library's own */
-    bool is_promised;  /* ALLREDUCE_DETERMINISM is set */
+    int program; /* its place in the command; 0: not known */
+    /* ALLREDUCE_ALGO and ALLREDUCE_RULES of the runs as it is; NULL: not set.  Where nothing is
+     * set, they are of the MPI library's own allreduce.  Owned. */
+    char *algo, *set_rules;
+    bool is_promised; /* ALLREDUCE_DETERMINISM is set */
+    bool was_interrupted;
     struct ar_trials trials;
     char rules[PATH_MAX];
     double begun_s; /* when the first run had ended */
@@ -139,6 +142,8 @@ take_times(struct advice *a, enum side side, double seconds)
         return false;
     }
     const bool is_made = ar_facts_make(&facts, &run, 0);
+    if (!is_made)
+        conclude(a, "Out of memory.");
     if (is_made) {
         ar_values_add(&a->run_s[side], seconds);
         ar_values_add(&a->in_s[side], ar_facts_seconds(&facts, facts.own_ns + facts.setup_ns));
@@ -153,25 +158,34 @@ take_times(struct advice *a, enum side side, double seconds)
     return is_made;
 }
 
+static int
+set_variable(const char *name, const char *value)
+{
+    return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
 /* False, and there is a verdict, where the run fails. */
 static bool
 run_program(struct advice *a, enum side side)
 {
     char end[128], line[AR_TRIAL_LINE], time[AR_NUMBER_TEXT];
-    int error = 0;
-    if (side == WITH_RULES)
-        error = setenv("ALLREDUCE_RULES", a->rules, 1) || unsetenv("ALLREDUCE_ALGO");
-    else if (a->tries_native)
-        error = setenv("ALLREDUCE_ALGO", "native", 1);
+    const bool has_rules = side == WITH_RULES;
+    const int error = set_variable("ALLREDUCE_ALGO", has_rules ? NULL : a->algo) ||
+                      set_variable("ALLREDUCE_RULES", has_rules ? a->rules : a->set_rules);
     announce(titles[side], a->first_s);
     const struct ar_attempt_result result =
         error ? (struct ar_attempt_result){AR_ATTEMPT_NOT_STARTED, ENOMEM, 0}
               : ar_trials_run(&a->trials, a->command, true, FOR_EVER_S);
+    a->was_interrupted = result.end == AR_ATTEMPT_INTERRUPTED;
     ar_attempt_describe(&result, end, sizeof end);
     tell(a, "run %d, %s: %s, %s\n", a->trials.n, titles[side],
          ar_time_print(result.seconds * 1e9, time, sizeof time), end);
     if (result.end == AR_ATTEMPT_PASSED)
         return take_times(a, side, result.seconds);
+    if (a->was_interrupted) {
+        conclude(a, "Stopped before anything was found.");
+        return false;
+    }
     ar_trials_last_line(&a->trials, line);
     if (*line)
         tell(a, "    | %s\n", line);
@@ -189,14 +203,15 @@ may_run(const struct advice *a)
            (a->budget_s == 0 || now_s() - a->begun_s + a->first_s <= a->budget_s);
 }
 
-/* In turns, the first run counted. */
+/* In turns, the first run counted.  False, and there is a verdict, where one fails; what an
+ * interrupted one leaves is judged. */
 static bool
 run_in_turns(struct advice *a)
 {
     bool has_passed = true;
     for (long i = 1; i < 2 * a->runs && has_passed && may_run(a); i++)
         has_passed = run_program(a, i % 2 ? WITH_RULES : AS_IT_IS);
-    return has_passed;
+    return has_passed || a->was_interrupted;
 }
 
 /* --- rules --- */
@@ -232,8 +247,10 @@ tune(struct advice *a)
         a->budget_s > 0 && a->budget_s / 2 < TUNING_S ? a->budget_s / 2 : TUNING_S;
     char own[PATH_MAX], log[AR_TRIAL_PATH], statistics[AR_TRIAL_PATH], budget[32], end[128];
     char **const words = calloc((size_t)a->program + 9, sizeof *words);
-    if (!words)
+    if (!words) {
+        conclude(a, "Out of memory.");
         return false;
+    }
     ar_own_path(own);
     ar_trials_path(&a->trials, log, "tune");
     ar_trials_path(&a->trials, statistics, "jsonl");
@@ -248,16 +265,17 @@ tune(struct advice *a)
     const struct ar_attempt_result result =
         ar_attempt_run(&(struct ar_attempt){words, NULL, log, seconds + LATE_S});
     free(words);
-    a->trials.has_stopped |= result.end == AR_ATTEMPT_INTERRUPTED;
+    a->was_interrupted = result.end == AR_ATTEMPT_INTERRUPTED;
+    a->trials.has_stopped |= a->was_interrupted;
     const bool has_rules = read_rules(a, log);
-    if (result.end != AR_ATTEMPT_PASSED && !a->trials.has_stopped)
+    if (result.end != AR_ATTEMPT_PASSED && !a->was_interrupted)
         conclude(
             a,
             "allreduce tune --from, in the program's place, failed: %s. --logs keeps what it says.",
             ar_attempt_describe(&result, end, sizeof end));
     else if (!has_rules)
-        conclude(a, a->trials.has_stopped ? "Stopped before anything was found."
-                                          : "No algorithm is known to be faster for its calls.");
+        conclude(a, a->was_interrupted ? "Stopped before anything was found."
+                                       : "No algorithm is known to be faster for its calls.");
     return has_rules;
 }
 
@@ -345,7 +363,7 @@ advise(struct advice *a)
 static void
 write_line(const struct advice *a, FILE *to)
 {
-    const int n = a->program ? a->program : 0;
+    const int n = a->program;
     if (n == 0) {
         fprintf(to, "LD_PRELOAD=%s ALLREDUCE_RULES=%s", a->trials.library, a->rules);
         return;
@@ -390,7 +408,7 @@ write_json(const struct advice *a)
 static void
 print_verdict(const struct advice *a)
 {
-    tell(a, "\n%s%s\n", a->verdict, a->trials.has_stopped && a->keeps ? " Stopped early." : "");
+    tell(a, "\n%s%s\n", a->verdict, a->was_interrupted && a->keeps ? " Stopped early." : "");
     if (!a->keeps) {
         tell(a, "Keep nothing.\n");
         return;
@@ -491,10 +509,17 @@ read_settings(struct advice *a)
     if (is_broken)
         fprintf(stderr, "allreduce advise: %s\n", config->problem);
     a->is_promised = config->determinism != AR_DETERMINISM_NONE;
-    a->tries_native = !a->is_promised && !(algo && *algo) && !(rules && *rules);
+    const bool has_settings = (algo && *algo) || (rules && *rules) || a->is_promised;
     ar_config_destroy(config);
     if (is_broken)
         return AR_EXIT_USAGE;
+    const char *const first = has_settings ? algo : "native";
+    a->algo = first ? strdup(first) : NULL;
+    a->set_rules = rules ? strdup(rules) : NULL;
+    if ((first && !a->algo) || (rules && !a->set_rules)) {
+        fprintf(stderr, "allreduce advise: out of memory\n");
+        return AR_EXIT_FAILED;
+    }
     if (a->program || a->given)
         return AR_EXIT_DONE;
     fprintf(
@@ -549,7 +574,9 @@ ar_cli_advise(int argc, char **argv)
         write_json(&a);
     print_verdict(&a);
     ar_trials_end(&a.trials);
-    return a.trials.has_stopped      ? AR_EXIT_INTERRUPTED
+    free(a.algo);
+    free(a.set_rules);
+    return a.was_interrupted         ? AR_EXIT_INTERRUPTED
            : a.run_s[AS_IT_IS].n > 0 ? AR_EXIT_DONE
                                      : AR_EXIT_FAILED;
 }

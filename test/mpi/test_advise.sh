@@ -16,9 +16,14 @@ slow='ring(segment=64,window=1)' # 62 segments of a message
 
 # What is set is slow: rules save most of what the program spends in it.
 expect_limited_end "a slow setting" 0 "^Keep:  .* allreduce run --rules $rules $calls shm 1000 1000\$" ALLREDUCE_ALGO="$slow" \
-    "$allreduce" advise --budget=60s --runs=2 --output="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
+    "$allreduce" advise --budget=60s --runs=2 --logs="$scratch/logs" --output="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
 grep -q '^Of the .* that a rank spends in algorithms and set-up, the rules save .* (.* to .*)\. A whole run of ' "$scratch/out" || fail "a slow setting: no verdict: $(cat "$scratch/out")"
 [ "$(grep -c '^run [1-4], \(as it is\|with the rules\): .*, passed$' "$scratch/out")" -eq 4 ] || fail "a slow setting: not four runs: $(cat "$scratch/out")"
+# What is set is set in each run as it is, and in none with the rules.
+for n in 1 2 3 4; do
+    ran=$(grep -c '"ran": "ring(segment=64)"' "$scratch/logs/trial-$n.jsonl")
+    [ "$ran" -eq $((n % 2)) ] || fail "a slow setting: run $n: $(cat "$scratch/logs/trial-$n.jsonl")"
+done
 grep -q '# faster' "$rules" || fail "a slow setting: no rules: $(cat "$rules")"
 
 # The same rules, given; for programs.
@@ -32,6 +37,15 @@ printf '#!/bin/sh\n"%s" && sleep 4\n' "$programs/few_calls" >"$scratch/sleeps"
 chmod +x "$scratch/sleeps"
 expect_limited_end "hardly any allreduce" 0 '^Nothing is to be won: ' "$allreduce" advise $MPIEXEC -n 1 -- "$scratch/sleeps"
 echo "$slow" >"$rules"
+# What is known when a signal comes is judged; it comes while the program runs for the second time.
+cat >"$scratch/waits" <<END
+#!/bin/sh
+"$calls" shm 1000 1000 || exit
+[ -z "\$ALLREDUCE_RULES" ] || { kill -INT \$(cat "$scratch/pid") && sleep 30; }
+END
+chmod +x "$scratch/waits"
+expect_limited_end "a signal" 130 'The program ran once\..* Stopped early' ALLREDUCE_ALGO="$slow" \
+    sh -c 'echo $$ >"$0" && exec "$@"' "$scratch/pid" "$allreduce" advise --rules="$rules" $MPIEXEC -n 1 -- "$scratch/waits"
 expect_limited_end "rules that lose" 0 '^Keep nothing.$' ALLREDUCE_ALGO=shm \
     "$allreduce" advise --runs=1 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
 expect_limited_end "one run" 0 '^The program ran once\.' "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
@@ -42,6 +56,7 @@ chmod +x "$scratch/fails"
 expect_limited_end "a program that fails" 1 'allreduce bisect finds out' "$allreduce" advise -- "$scratch/fails" -- "$calls"
 expect_limited_end "no allreduce" 1 '^No rank wrote statistics' "$allreduce" advise $MPIEXEC -n 2 -- true
 expect_limited_end "a script" 2 'which word is the program' "$allreduce" advise "$scratch/fails" 3
+expect_limited_end "no launcher" 1 '^run 1, as it is: .*not started: No such file' "$allreduce" advise "$scratch/nolauncher" -- "$calls"
 expect_limited_end "no command" 2 'name the command to run' "$allreduce" advise
 expect_limited_end "a bad setting" 2 'ALLREDUCE_ALGO: column 1' ALLREDUCE_ALGO=rinng "$allreduce" advise $MPIEXEC -n 2 "$calls" shm 1 1
 expect_limited_end "too many runs" 2 'runs' "$allreduce" advise --runs=1000 $MPIEXEC -n 2 "$calls" shm 1 1
