@@ -15,6 +15,7 @@
 
 #include "cli/preload.h"
 #include "config/files.h"
+#include "config/input.h"
 #include "config/rank.h"
 #include "model/machine.h"
 #include "stub/engines.h"
@@ -159,6 +160,24 @@ parse_machine(struct ar_machine *machine, const char *words, struct ar_text *why
                     "and reduction, as in 'latency 1us bandwidth 10GB/s'",
                     words, problem + strcspn(problem, " ") + 1); /* without its line */
     return error;
+}
+
+char *
+ar_cli_read_text(const char *command, const char *what, const char *path)
+{
+    char *text = NULL, reason[256] = "";
+    struct ar_text why;
+    FILE *const file = ar_input_open(path);
+    ar_text_init(&why, reason, sizeof reason);
+    if (!file)
+        ar_text_add(&why, " %m");
+    else if (ar_input_text(&text, file, &why) == AR_ERR_MEMORY)
+        ar_text_add(&why, " out of memory");
+    if (file)
+        fclose(file);
+    if (!text)
+        fprintf(stderr, "allreduce %s: %s%s:%s\n", command, what, path, reason);
+    return text;
 }
 
 int

@@ -10,7 +10,6 @@
 
 #include "cli/cli.h"
 #include "cli/translate.h"
-#include "config/input.h"
 
 struct request {
     enum ar_foreign from, to; /* AR_LIBRARIES: rules of ours */
@@ -73,25 +72,6 @@ static bool
 is_file_name(const char *operand)
 {
     return strpbrk(operand, "./") && !strpbrk(operand, "=:;,@#(){} \t\n");
-}
-
-/* The text of a file.  Malloced; NULL, having said why. */
-static char *
-read_file(const char *what, const char *path)
-{
-    char *text = NULL, reason[256] = "";
-    struct ar_text why;
-    FILE *const file = ar_input_open(path);
-    ar_text_init(&why, reason, sizeof reason);
-    if (!file)
-        ar_text_add(&why, " %m");
-    else if (ar_input_text(&text, file, &why) == AR_ERR_MEMORY)
-        ar_text_add(&why, " out of memory");
-    if (file)
-        fclose(file);
-    if (!text)
-        fprintf(stderr, "allreduce convert: %s%s:%s\n", what, path, reason);
-    return text;
 }
 
 /* --- translations --- */
@@ -232,7 +212,7 @@ convert_setting(struct conversion *c, const struct ar_foreign_setting *setting)
     if (text && setting->library == AR_LIBRARY_OPENMPI &&
         memmem(setting->name.at, setting->name.length, "filename", 8)) {
         char *const path = text;
-        text = read_file(what, path);
+        text = ar_cli_read_text("convert", what, path);
         free(path);
     }
     if (!text)
@@ -364,7 +344,8 @@ ar_cli_convert(int argc, char **argv)
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
 
     const bool is_file = access(request.operand, F_OK) == 0 || is_file_name(request.operand);
-    char *const text = is_file ? read_file("", request.operand) : strdup(request.operand);
+    char *const text =
+        is_file ? ar_cli_read_text("convert", "", request.operand) : strdup(request.operand);
     const int status = text ? convert(&request, text, is_file) : AR_EXIT_FAILED;
     free(text);
     return status;

@@ -76,14 +76,6 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
 
 /* --- the schedules of all ranks --- */
 
-static void
-free_schedules(struct ar_schedule *schedules, int nranks)
-{
-    for (int r = 0; schedules && r < nranks; r++)
-        ar_schedule_fini(&schedules[r]);
-    free(schedules);
-}
-
 /* Errors as ar_algorithm_emit. */
 static int
 emit_all(struct ar_schedule **made, const struct explained *e, size_t count)
@@ -95,7 +87,7 @@ emit_all(struct ar_schedule **made, const struct explained *e, size_t count)
         error = ar_algorithm_emit(e->choice.algorithm, &schedules[r], r, nranks, count,
                                   &e->choice.params);
     if (error)
-        free_schedules(schedules, nranks);
+        ar_schedules_destroy(schedules, nranks);
     else
         *made = schedules;
     return error;
@@ -189,7 +181,7 @@ find_out(struct explained *e)
     if (!error) {
         error = ar_check_both(&e->verdict, schedules, nranks);
         e->alike = e->verdict.alike;
-        free_schedules(schedules, nranks);
+        ar_schedules_destroy(schedules, nranks);
     }
     if (!error)
         error = emit_all(&drawn, e, e->drawn_count);
@@ -199,7 +191,7 @@ find_out(struct explained *e)
         error = emit_all(&schedules, e, e->count);
     if (!error) {
         error = ar_cost_count(&e->cost, schedules, nranks);
-        free_schedules(schedules, nranks);
+        ar_schedules_destroy(schedules, nranks);
     }
     if (!error)
         error = find_times(e);
@@ -543,6 +535,6 @@ ar_explain_algorithm(const struct ar_explain *request)
     params->grouping = &grouping;
     status = explain(&e, &levels);
     ar_grouping_fini(&grouping);
-    free_schedules(e.drawn, request->nranks);
+    ar_schedules_destroy(e.drawn, request->nranks);
     return status;
 }

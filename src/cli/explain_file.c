@@ -1,8 +1,6 @@
 /* allreduce explain FILE: a schedule that somebody wrote, proved, drawn and counted. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/explain.h"
@@ -13,34 +11,13 @@
 
 #define REASON_TEXT 1024
 
-/* The file's text, malloced; NULL, having said why. */
-static char *
-read_file(const char *path)
-{
-    FILE *const file = fopen(path, "r");
-    char *text = file ? malloc(AR_WRITTEN_TEXT_MAX + 2) : NULL;
-    const size_t length = text ? fread(text, 1, AR_WRITTEN_TEXT_MAX + 1, file) : 0;
-    const char *why = !file || !text || ferror(file) ? strerror(errno) : NULL;
-    if (!why && memchr(text, '\0', length))
-        why = "it is no text";
-    if (file)
-        fclose(file);
-    if (why) {
-        fprintf(stderr, "allreduce explain: %s: %s\n", path, why);
-        free(text);
-        return NULL;
-    }
-    text[length] = '\0';
-    return text;
-}
-
 /* An enum ar_exit, having said what is wrong with the file. */
 static int
 read_schedule(struct ar_written *w, const char *path)
 {
     char reason[REASON_TEXT];
     struct ar_text why;
-    char *const text = read_file(path);
+    char *const text = ar_cli_read_text("explain", "", path);
     if (!text)
         return AR_EXIT_FAILED;
     ar_text_init(&why, reason, sizeof reason);
@@ -52,14 +29,6 @@ read_schedule(struct ar_written *w, const char *path)
     return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
 
-static void
-free_schedules(struct ar_schedule *schedules, int nranks)
-{
-    for (int r = 0; schedules && r < nranks; r++)
-        ar_schedule_fini(&schedules[r]);
-    free(schedules);
-}
-
 /* NULL without memory. */
 static struct ar_schedule *
 emit_all(const struct ar_written *w, size_t count)
@@ -67,7 +36,7 @@ emit_all(const struct ar_written *w, size_t count)
     struct ar_schedule *const schedules = calloc((size_t)w->nranks, sizeof *schedules);
     for (int r = 0; schedules && r < w->nranks; r++)
         if (ar_written_emit(&schedules[r], w, r, count)) {
-            free_schedules(schedules, w->nranks);
+            ar_schedules_destroy(schedules, w->nranks);
             return NULL;
         }
     return schedules;
@@ -126,7 +95,7 @@ prove(struct ar_verdict *verdict, const struct ar_written *w, const char *path)
     error = ar_check_both(verdict, schedules, w->nranks);
     if (error == AR_ERR_PROOF)
         tell_refuted(verdict, w, path);
-    free_schedules(schedules, w->nranks);
+    ar_schedules_destroy(schedules, w->nranks);
     return error;
 }
 
@@ -172,12 +141,12 @@ print(const struct ar_written *w, const struct ar_verdict *verdict, size_t count
         error = ar_figure_print(stdout, schedules, w->nranks);
         printf("\n");
     }
-    free_schedules(schedules, w->nranks);
+    ar_schedules_destroy(schedules, w->nranks);
     schedules = error ? NULL : emit_all(w, count);
     if (!schedules)
         return AR_ERR_MEMORY;
     error = ar_cost_count(&cost, schedules, w->nranks);
-    free_schedules(schedules, w->nranks);
+    ar_schedules_destroy(schedules, w->nranks);
     if (!error)
         print_counts(&cost, w->nranks, count);
     return error;

@@ -26,6 +26,14 @@ ar_schedule_fini(struct ar_schedule *s)
 }
 
 void
+ar_schedules_destroy(struct ar_schedule *schedules, int nranks)
+{
+    for (int r = 0; schedules && r < nranks; r++)
+        ar_schedule_fini(&schedules[r]);
+    free(schedules);
+}
+
+void
 ar_schedule_fail(struct ar_schedule *s, int error)
 {
     if (!s->error)

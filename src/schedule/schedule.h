@@ -76,6 +76,9 @@ struct ar_schedule {
 void ar_schedule_init(struct ar_schedule *s, int rank, int nranks, size_t count);
 void ar_schedule_fini(struct ar_schedule *s);
 
+/* Frees those of nranks ranks with the array, which was allocated.  NULL is ignored. */
+void ar_schedules_destroy(struct ar_schedule *schedules, int nranks);
+
 /* Emitters append a step to the current round.  They return nothing: the first
  * error is kept, and ar_schedule_finish returns it.  Steps of length 0 are
  * dropped on the sender and on the receiver, so blocks may be empty.

@@ -471,9 +471,7 @@ read_line(struct ar_reader *in)
 static void
 read_all(struct ar_reader *in)
 {
-    if (strlen(in->text) > AR_WRITTEN_TEXT_MAX)
-        ar_reader_refuse(in, in->at, "the file is too long", "16 MiB");
-    else if (!ar_reader_take(in, VERSION) || !ar_reader_is_at_end(in))
+    if (!ar_reader_take(in, VERSION) || !ar_reader_is_at_end(in))
         ar_reader_refuse(in, in->at, "the first line is that of another form or version",
                          "'" VERSION "'");
     while (!in->error && *in->at) {
@@ -493,7 +491,7 @@ int
 ar_written_read(struct ar_written *w, const char *text, struct ar_text *why)
 {
     struct ar_reader in = {
-        .text = text, .at = text, .line = text, .number = 1, .w = w, .why = why, .r = -1, .k = -1};
+        .at = text, .line = text, .number = 1, .w = w, .why = why, .r = -1, .k = -1};
     *w = (struct ar_written){.name = "schedule"};
     read_all(&in);
     free(in.round);

@@ -5,8 +5,6 @@
 #include "schedule/written.h"
 #include "select/words.h"
 
-#define AR_WRITTEN_TEXT_MAX ((size_t)16 << 20) /* bytes of a file */
-
 /* Reads the text.  On success *w is the caller's to fini.  AR_ERR_SYNTAX, and why tells the line,
  * the column and what is allowed; AR_ERR_MEMORY. */
 int ar_written_read(struct ar_written *w, const char *text, struct ar_text *why);

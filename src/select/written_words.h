@@ -10,8 +10,8 @@
 #include "select/words.h"
 
 struct ar_reader {
-    const char *text, *at, *line; /* all of it, the next character, where this line begins */
-    int number;                   /* of the line */
+    const char *at, *line; /* the next character, and where its line begins */
+    int number;            /* of the line */
     struct ar_written *w;
     struct ar_text *why;
     int error;
