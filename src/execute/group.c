@@ -214,7 +214,7 @@ ar_circle_unite(const struct ar_circle *c, void *bits, int bytes)
     int error = MPI_SUCCESS;
     if (!c->ranks)
         return ar_reduce_all(bits, bytes, MPI_BYTE, MPI_BOR, c->comm);
-    for (int begin = 0; begin < bytes; begin += PART) {
+    for (int begin = 0; begin < bytes && !error; begin += PART) {
         const int n = bytes - begin < PART ? bytes - begin : PART;
         char *const own = (char *)bits + begin;
         if (c->rank > 0)

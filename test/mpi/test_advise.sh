@@ -44,6 +44,7 @@ cat >"$scratch/waits" <<END
 [ -z "\$ALLREDUCE_RULES" ] || { kill -INT \$(cat "$scratch/pid") && sleep 30; }
 END
 chmod +x "$scratch/waits"
+# shellcheck disable=SC2016 # expanded by the inner shell
 expect_limited_end "a signal" 130 'The program ran once\..* Stopped early' ALLREDUCE_ALGO="$slow" \
     sh -c 'echo $$ >"$0" && exec "$@"' "$scratch/pid" "$allreduce" advise --rules="$rules" $MPIEXEC -n 1 -- "$scratch/waits"
 expect_limited_end "rules that lose" 0 '^Keep nothing.$' ALLREDUCE_ALGO=shm \
