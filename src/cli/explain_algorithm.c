@@ -168,35 +168,50 @@ find_times(struct explained *e)
     return error;
 }
 
-/* Fills e; the schedules drawn are the caller's to free, whatever happens. */
+/* Emits the schedules for count elements and proves them.  Errors as ar_algorithm_emit and
+ * ar_check_both; *made is the caller's to free if it is not NULL. */
 static int
-find_out(struct explained *e)
+prove(struct ar_schedule **made, struct explained *e, size_t count)
+{
+    *made = NULL;
+    const int error = emit_all(made, e, count);
+    return error ? error : ar_check_both(&e->verdict, *made, e->request->nranks);
+}
+
+static int
+count_cost(struct explained *e)
 {
     const int nranks = e->request->nranks;
-    struct ar_schedule *drawn = NULL, *schedules;
-    find_counts(e);
-    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : 4 * (size_t)nranks;
-    /* Whether all elements are combined alike is asked where every block has elements. */
-    int error = emit_all(&schedules, e, 4 * (size_t)nranks);
-    if (!error) {
-        error = ar_check_both(&e->verdict, schedules, nranks);
-        e->alike = e->verdict.alike;
-        ar_schedules_destroy(schedules, nranks);
-    }
-    if (!error)
-        error = emit_all(&drawn, e, e->drawn_count);
-    if (!error)
-        error = ar_check_both(&e->verdict, drawn, nranks);
-    if (!error)
-        error = emit_all(&schedules, e, e->count);
+    struct ar_schedule *schedules;
+    if (e->count == e->drawn_count)
+        return ar_cost_count(&e->cost, e->drawn, nranks);
+    int error = emit_all(&schedules, e, e->count);
     if (!error) {
         error = ar_cost_count(&e->cost, schedules, nranks);
         ar_schedules_destroy(schedules, nranks);
     }
+    return error;
+}
+
+/* Fills e; the schedules drawn are the caller's to free, whatever happens. */
+static int
+find_out(struct explained *e)
+{
+    /* Whether all elements are combined alike is asked where every block has elements. */
+    const size_t full_count = 4 * (size_t)e->request->nranks;
+    find_counts(e);
+    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : full_count;
+    int error = prove(&e->drawn, e, full_count);
+    e->alike = !error && e->verdict.alike;
+    if (!error && e->drawn_count != full_count) {
+        ar_schedules_destroy(e->drawn, e->request->nranks);
+        error = prove(&e->drawn, e, e->drawn_count);
+    }
+    if (!error)
+        error = count_cost(e);
     if (!error)
         error = find_times(e);
     find_said(e);
-    e->drawn = drawn;
     return error;
 }
 
