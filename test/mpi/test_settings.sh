@@ -91,11 +91,11 @@ exec env $(echo "$1" | tr + ' ') "$program" world pairs
 END
 chmod +x "$scratch/by_variable"
 echo 'star' >"$scratch/star"
-variables="ALGO=ring ALGO_LIST=ring CACHE=$scratch DETERMINISM=order LEVELS=flat MODEL=${srcdir:-.}/machines/flat.machine RULES=$scratch/star
+variables="ALGO=ring ALGO_LIST=ring DETERMINISM=order LEVELS=flat MODEL=${srcdir:-.}/machines/flat.machine RULES=$scratch/star
     SCRATCH=64K STATS=$scratch/differ STATS_SIGNAL=USR1+ALLREDUCE_STATS=$scratch/signal STREAMING=always STRICT=0 TIMEOUT=80 TRACE=$scratch/differ.trace
     TRANSPORT=mpi TUNE=online TUNE_DUMP=$scratch/dump TUNE_OVERHEAD=50 USER_OPS=cut VERBOSE=1 VERIFY=1 WAIT=sleep
     STREAMING=never TRANSPORT=auto
-    STRICT=1 VERBOSE=2"
+    STRICT=1 VERBOSE=2 WAIT=yield"
 sed -n 's/^    {"ALLREDUCE_\([A-Z_]*\)".*/\1/p' "${srcdir:-.}/src/config/variables.c" >"$scratch/names"
 [ "$(wc -l <"$scratch/names")" -gt 10 ] || fail "no variables in variables.c"
 while read -r name; do
@@ -104,6 +104,9 @@ while read -r name; do
     *) fail "ALLREDUCE_$name is on no rank alone" ;;
     esac
 done <"$scratch/names"
+for setting in $variables; do
+    grep -q -x -e "${setting%%=*}" "$scratch/names" || fail "there is no variable ALLREDUCE_${setting%%=*}"
+done
 echo "$variables" | xargs -n 3 | sed 's/[^ ]*/ALLREDUCE_&/g' >"$scratch/sets"
 while read -r set; do
     # shellcheck disable=SC2086 # several variables
