@@ -321,14 +321,32 @@ ar_group_note_alike(struct ar_members *members)
     free(forgotten);
 }
 
-/* Are any of s's ranks of these numbers on different hosts? */
+/* Do any of these numbers, NULL for the first n, have different places? */
 static bool
-are_apart(const struct ar_carrier *s, const int *numbers, int n)
+are_apart(const int *place_of, const int *numbers, int n)
 {
     int i = 1;
-    while (s->host_of && i < n && s->host_of[numbers[i]] == s->host_of[numbers[0]])
+    while (i < n && place_of[numbers ? numbers[i] : i] == place_of[numbers ? numbers[0] : 0])
         i++;
-    return s->host_of && i < n;
+    return i < n;
+}
+
+/* Do the carrier's ranks, which are on several nodes, know so without a word? */
+static bool
+may_tell(const struct ar_carrier *s)
+{
+    return s->is_open && s->is_plain && s->is_alike && are_apart(s->node_of, NULL, s->nranks);
+}
+
+/* Are the members all ranks of the world, in its order? */
+static bool
+are_world(const struct ar_members *members)
+{
+    int rank, nranks = 0, i = 0;
+    ar_world_find(&rank, &nranks);
+    while (i < members->n && members->sorted[i].number == i)
+        i++;
+    return members->n == nranks && i == nranks;
 }
 
 bool
@@ -338,7 +356,7 @@ ar_group_is_known_apart(const struct ar_circle *all, int *error)
     *error = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
     const struct ar_carrier *any = carriers;
-    while (any && !(any->is_open && any->is_plain && any->is_alike && any->host_of))
+    while (any && !may_tell(any))
         any = any->next;
     pthread_mutex_unlock(&lock);
     if (!any) /* without memory, of which one rank could have none */
@@ -346,10 +364,11 @@ ar_group_is_known_apart(const struct ar_circle *all, int *error)
     struct ar_members *const members = ar_members_of(all);
     int *const numbers = malloc((size_t)all->n * sizeof *numbers);
     *error = members && numbers ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    const bool is_copy = !*error && are_world(members);
     pthread_mutex_lock(&lock);
-    for (const struct ar_carrier *s = carriers; s && !*error && !is_known; s = s->next)
-        is_known = s->is_open && s->is_plain && s->is_alike &&
-                   ar_members_number(numbers, s->members, members) && are_apart(s, numbers, all->n);
+    for (const struct ar_carrier *s = carriers; s && !*error && !is_copy && !is_known; s = s->next)
+        is_known = may_tell(s) && ar_members_number(numbers, s->members, members) &&
+                   are_apart(s->node_of, numbers, all->n);
     pthread_mutex_unlock(&lock);
     free(members);
     free(numbers);
@@ -443,7 +462,7 @@ fit(struct ar_carriage *carriage, struct ar_carrier *s, const struct ar_carriage
                  .rank_of = rank_of},
         .rank_of = rank_of,
         .node_of = node_of,
-        .is_apart = fits && are_apart(s, rank_of, all->n),
+        .is_apart = fits && s->host_of && are_apart(s->host_of, rank_of, all->n),
         .crowd = s->crowd,
         .on_host = s->on_host,
         .range = all->rank == 0 ? offer->range : -1,

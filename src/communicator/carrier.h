@@ -60,9 +60,10 @@ bool ar_group_is_alike(const struct ar_members *members);
 /* They do.  Takes the members over, which may be NULL. */
 void ar_group_note_alike(struct ar_members *members);
 
-/* Do all ranks of a communicator know, each by itself, that they agree and are on several hosts?
- * They do where a carrier is kept that has them all, and no thread of any of its ranks calls MPI
- * while another one does: all of them made it together, before this call.  *error: MPI_SUCCESS, or
+/* Do all ranks of a communicator that is no copy of the world know, each by itself, that they agree
+ * and are on several nodes?  They do where a carrier is kept that has them all, and no thread of
+ * any of its ranks calls MPI while another one does: all of them made it together, before this
+ * call.  *error: MPI_SUCCESS, or
  * MPI_ERR_NO_MEM on this rank alone. */
 bool ar_group_is_known_apart(const struct ar_circle *all, int *error);
 

@@ -228,16 +228,15 @@ settle(struct ar_communicator *c, MPI_Comm comm, const struct ar_beginning *begi
 }
 
 /* Does the first exchange wait for the second call?  Then no rank asks another one now, and so this
- * one must know by itself what all do.  A copy of the world is as large as it. */
+ * one must know by itself what all do. */
 static bool
 may_wait(MPI_Comm comm, int *error)
 {
-    int rank, nranks, in_world, of_world = 0;
+    int rank, nranks;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &nranks);
-    ar_world_find(&in_world, &of_world);
     const struct ar_circle all = ar_circle_of(comm, rank, nranks);
-    return nranks > 1 && nranks < of_world && ar_group_is_known_apart(&all, error);
+    return nranks > 1 && ar_group_is_known_apart(&all, error);
 }
 
 /* Collective over comm, unless the ranks may wait.  NULL with MPI_SUCCESS, on all ranks, where one

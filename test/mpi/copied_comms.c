@@ -2,13 +2,15 @@
  * frees it.  With test/mpi/count_calls.c behind us, rank 0 prints how many of its calls of MPI's
  * functions a copy takes.
  *
- * usage: copied_comms BYTES CALLS    of so many bytes, on each copy of the world
- *        copied_comms BYTES CALLS RANKS         the same on communicators of the first ranks
- *        copied_comms BYTES CALLS RANKS exit    without MPI_Finalize, in which UCX hangs if ranks
- * of one machine have different boots copied_comms subsets        communicators of all subsets of
- * two and more ranks copied_comms shapes         communicators of nine shapes in turn, of 6 ranks
- * on 2 nodes copied_comms world          the world, of which rank 0 prints its broadcasts
- *        copied_comms leaders        the same behind a communicator of a rank on each of 2 nodes
+ * usage: copied_comms BYTES CALLS [RANKS [exit]] | subsets | shapes | world | leaders
+ *
+ *   BYTES CALLS   so many calls of so many bytes on each copy of the world
+ *   RANKS         on communicators of the first ranks; below 0: in reverse order
+ *   exit          without MPI_Finalize, in which UCX hangs if ranks of a host have different boots
+ *   subsets       communicators of all subsets of two and more ranks
+ *   shapes        communicators of nine shapes in turn, of 6 ranks on 2 nodes
+ *   world         the world, of which rank 0 prints its broadcasts
+ *   leaders       the same behind a communicator of a rank on each of 2 nodes
  */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
@@ -45,8 +47,9 @@ step(int *in, int *out, int count, int calls, int part)
     MPI_Comm copy;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (part > 0)
-        MPI_Comm_split(MPI_COMM_WORLD, rank < part ? 0 : MPI_UNDEFINED, rank, &copy);
+    if (part != 0)
+        MPI_Comm_split(MPI_COMM_WORLD, rank < abs(part) ? 0 : MPI_UNDEFINED,
+                       part > 0 ? rank : -rank, &copy);
     else
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     if (copy == MPI_COMM_NULL)
@@ -83,6 +86,7 @@ check_steps(const struct check_comm *world, size_t bytes, int calls, int part)
     const int count = (int)(bytes / sizeof(int));
     long before[NAMES];
     int *const in = malloc(bytes), *const out = malloc(bytes);
+    check_ping(MPI_COMM_WORLD, "the world"); /* for rules of short calls */
     reduce(MPI_COMM_WORLD, in, out, count);
     for (int i = 0; i < WARM; i++)
         step(in, out, count, calls, part);

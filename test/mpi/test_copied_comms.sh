@@ -76,6 +76,15 @@ expect_ok "nine shapes in turn, twice" preload 6 ALLREDUCE_VERBOSE=1 ALLREDUCE_A
 [ "$(grep -c 'ranks of several nodes, by a model of the machine' "$scratch/out")" -eq 9 ] ||
     fail "nine shapes in turn, twice: the model was not asked once for each: $(cat "$scratch/out")"
 
+# Nodes of one boot: the first call of what is no copy of the world costs nothing.
+for row in '64 1 3 0' '64 1 -4 0' '64 1 4 1'; do
+    # shellcheck disable=SC2086 # BYTES CALLS RANKS NUMBER
+    set -- $row
+    expect_ok "a part of nodes: $row" launch 4 LD_PRELOAD="$library:$programs/.libs/count_calls.so" ALLREDUCE_MODEL="$scratch/machine" \
+        ALLREDUCE_ALGO='ring:0-8' "$programs/copied_comms" "$1" "$2" "$3"
+    expect_counts "a part of nodes: $row" "$4"
+done
+
 # The machine is measured for each shape: what leaders find, one on each node, says nothing of neighbours.
 for first in world leaders; do
     expect_ok "measured, $first" launch 4 LD_PRELOAD="$library:$programs/.libs/count_calls.so" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
