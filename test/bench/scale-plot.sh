@@ -1,6 +1,6 @@
 #!/bin/sh
-# The pictures of speed-up in doc/scale.md, from its own tables: levels of a node beside flat, for each machine, and
-# auto beside the best of SMPI's selectors, for each platform.  It measures nothing.
+# The pictures of speed-up in doc/scale.md, from the notebook's tables: levels of a node beside flat, for each machine,
+# and auto beside the best of SMPI's selectors, for each platform.  It measures nothing.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench-scale-plot}/test/bench/common.sh"
 
@@ -9,10 +9,10 @@ command -v gnuplot >/dev/null || {
     exit 1
 }
 
-# below HEADING: the rows of the first table below "### HEADING", without its head, with tabs between the columns and
-# the size, "8 KiB", in bytes.
+# below DAY HEADING: the rows of the first table below "### HEADING" in the notebook of that day, without its head, with
+# tabs between the columns and the size, "8 KiB", in bytes.
 below() {
-    awk -v heading="### $1" -F ' *[|] *' '
+    awk -v heading="### $2" -F ' *[|] *' '
         BEGIN { scale["B"] = 1; scale["KiB"] = 1024; scale["MiB"] = 1048576 }
         $0 == heading { inside = 1; next }
         inside && /^#/ { exit }
@@ -21,7 +21,7 @@ below() {
                 if (split($i, size, " ") == 2 && size[2] in scale) $i = size[1] * scale[size[2]]
                 printf "%s%s", $i, i < NF - 1 ? "\t" : "\n"
             }
-        }' "$srcdir/doc/scale.md"
+        }' "$srcdir/doc/measured/$1.md"
 }
 
 colors='#e0702a #2a9d5c #3b7dd8 #8a63d2'
@@ -36,7 +36,7 @@ plot() {
     for title in "$@"; do
         at=$((at + 1))
         color=$(echo "$colors" | cut -d ' ' -f $at)
-        [ -s "$scratch/$at" ] || fail "doc/scale.md has no table for $title"
+        [ -s "$scratch/$at" ] || fail "the notebook has no table for $title"
         lines="$lines${lines:+, }'$scratch/$at' title '$title' with linespoints lw 1.6 ps 0.5 pt $((2 * at + 3)) lc rgb '$color'"
     done
     gnuplot <<END || fail "gnuplot: $file"
@@ -58,7 +58,7 @@ Graviton3'
 at=0
 echo "$machines" | while read -r machine; do
     at=$((at + 1))
-    below "$machine" | awk -F '\t' '{ print $1, $10 }' >"$scratch/$at"
+    below 2026-11-26 "$machine" | awk -F '\t' '{ print $1, $10 }' >"$scratch/$at"
 done
 plot scale-node.svg 'times faster than flat, predicted' right '2 x EPYC 7742, 128 ranks' '2 x EPYC 7R13, 96 ranks' '2 x Xeon 8375C, 64 ranks' \
     'Graviton3, 64 ranks'
@@ -66,7 +66,7 @@ plot scale-node.svg 'times faster than flat, predicted' right '2 x EPYC 7742, 12
 at=0
 for platform in flat multicore tree; do
     at=$((at + 1))
-    below $platform | awk -F '\t' '
+    below 2026-11-22 $platform | awk -F '\t' '
         {
             best = 0
             for (i = 3; i <= 6; i++) if ($i != "" && (best == 0 || $i < best)) best = $i
