@@ -19,6 +19,11 @@
 #define BATCH_MAX    100000
 #define TRYING_BATCH 16 /* calls; those of shorter ones before it are enough for a trial */
 
+/* A batch is timed in slices, between which the ranks learn that the run ends.  So it ends within a
+ * second even if calls become a thousand times as slow within a batch. */
+#define SLICE_MAX     256 /* calls */
+#define SLICE_SECONDS 0.1 /* behind one that took longer slices grow from a single call on */
+
 /* --- what is measured --- */
 
 /* comm MPI_COMM_NULL: one of its own. */
@@ -35,7 +40,8 @@ append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, 
         free(copy);
         return NULL;
     }
-    more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm, .outcome.reason = ""};
+    more[n] = (struct ar_measured){
+        .kind = kind, .label = copy, .comm = comm, .slice = SLICE_MAX, .outcome.reason = ""};
     m->nmeasured++;
     if (comm == MPI_COMM_NULL)
         MPI_Comm_dup(m->comm, &more[n].comm);
@@ -200,23 +206,26 @@ exchange(MPI_Comm comm, int to, const void *sent, int from, void *received, size
     }
 }
 
-enum { SIGNALLED = 1, LATE = 2 }; /* bits */
+enum { SIGNALLED = 1, LATE = 2, SLOW = 4 }; /* bits */
 
 /* A barrier, so that no rank's time contains the waiting for another one.  Dissemination,
- * ceil(log2 p) rounds.  All ranks learn whether any of them was interrupted, and whether the
- * deadline has passed. */
+ * ceil(log2 p) rounds.  All ranks learn whether any of them was interrupted or had a slow slice,
+ * and whether the deadline has passed. */
 static void
 meet(struct ar_measurement *m)
 {
     const int p = m->nranks, me = m->rank;
     const bool is_late = m->speaks && m->deadline_ns > 0 && ar_clock_system_ns() > m->deadline_ns;
-    char any = (char)((ar_interrupt_came() ? SIGNALLED : 0) | (is_late ? LATE : 0)), theirs;
+    char any = (char)((ar_interrupt_came() ? SIGNALLED : 0) | (is_late ? LATE : 0) |
+                      (m->is_slow ? SLOW : 0));
+    char theirs;
     for (int distance = 1; distance < p; distance *= 2) {
         exchange(m->comm, (me + distance) % p, &any, (me + p - distance) % p, &theirs, 1);
         any |= theirs;
     }
     m->interrupted |= (any & SIGNALLED) != 0;
     m->late |= (any & LATE) != 0;
+    m->is_slow = (any & SLOW) != 0;
 }
 
 /* Does the run end here? */
@@ -375,24 +384,16 @@ struct lap {
     double call, turn;
 };
 
-/* Times a batch, on this rank; false if the run ended before.  The ranks meet at the end, too: what
- * follows may be the MPI library's, whose ranks spin, and would take cores from those that are
- * still in the batch. */
-static bool
-time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
-           struct lap *lap)
+/* So many calls, one after the other, whose times on this rank are added to *lap. */
+static void
+time_slice(struct ar_measurement *m, const struct ar_measured *e, const struct ar_workload *work,
+           size_t n, struct lap *lap)
 {
     struct ar_buffers *const b = &m->buffers;
     const size_t bytes = work->count * (size_t)m->reduction.extent;
     double calls = 0;
-    take_turn(e);
-    if (work->settles)
-        call(m, e, work->place == AR_IN_PLACE ? b->out : b->in, b->out, work->count);
-    meet(m);
-    if (is_cut(m))
-        return false;
     const double start = MPI_Wtime();
-    for (size_t i = 0; i < e->batch; i++) {
+    for (size_t i = 0; i < n; i++) {
         char *const out = b->out + b->next * b->slot_bytes;
         char *const in = work->place == AR_IN_PLACE ? out : b->in + b->next * b->slot_bytes;
         if (work->fresh)
@@ -404,10 +405,36 @@ time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_work
             ar_buffer_use(out, bytes, false);
         b->next = b->next + 1 < b->slots ? b->next + 1 : 0;
     }
-    const double turn = (MPI_Wtime() - start) / (double)e->batch;
-    *lap = (struct lap){work->fresh ? calls / (double)e->batch : turn, turn};
+    const double turn = MPI_Wtime() - start;
+    lap->call += work->fresh ? calls : turn;
+    lap->turn += turn;
+    m->is_slow = turn > SLICE_SECONDS;
+}
+
+/* Times a batch, on this rank; false if the run ended before it did.  The ranks meet at the end,
+ * too: what follows may be the MPI library's, whose ranks spin, and would take cores from those
+ * that are still in the batch. */
+static bool
+time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
+           struct lap *lap)
+{
+    struct ar_buffers *const b = &m->buffers;
+    struct lap sum = {0, 0};
+    size_t left = e->batch;
+    take_turn(e);
+    if (work->settles && !is_cut(m))
+        call(m, e, work->place == AR_IN_PLACE ? b->out : b->in, b->out, work->count);
+    m->is_slow = false;
     meet(m);
-    return true;
+    while (left > 0 && !is_cut(m)) {
+        const size_t n = left < e->slice ? left : e->slice;
+        time_slice(m, e, work, n, &sum);
+        left -= n;
+        meet(m);
+        e->slice = m->is_slow ? 1 : 2 * e->slice < SLICE_MAX ? 2 * e->slice : SLICE_MAX;
+    }
+    *lap = (struct lap){sum.call / (double)e->batch, sum.turn / (double)e->batch};
+    return left == 0;
 }
 
 static bool

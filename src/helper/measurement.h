@@ -54,6 +54,7 @@ struct ar_measured {
     struct ar_pick *pick;          /* of those that share a communicator, else NULL.  Owned */
     bool is_judged; /* its results are known to be right: they are not judged again */
     size_t batch;   /* calls that are timed together */
+    size_t slice;   /* of these, how many the next ones are between two looks at time and signals */
     double *times;  /* seconds per call of the batches, in the end in us; the measurement's */
     double *turns;  /* the same of a call with the writing and reading around it */
     struct ar_outcome outcome;
@@ -69,8 +70,8 @@ struct ar_workload {
                              a limit, 30 calls of ours that were not judged before */
     double limit;         /* seconds after which there are no further batches, though each has one
                              in any case; 0: none */
-    uint64_t deadline_ns; /* behind which no batch begins, by ar_clock_system_ns on rank 0 of
-                             MPI_COMM_WORLD, not even the first; 0: none */
+    uint64_t deadline_ns; /* behind which no slice of a batch begins, by ar_clock_system_ns on
+                             rank 0 of MPI_COMM_WORLD, not even the first; 0: none */
     size_t rotate_bytes;  /* calls walk through buffers of so many bytes at least; 0: the same
                              buffers all the time */
     bool settles;         /* each batch begins with a call that is not timed: the first one behind
@@ -104,6 +105,7 @@ struct ar_measurement {
     struct ar_bench_part stage;
     uint64_t deadline_ns; /* of that run */
     int batches;      /* of each, in the last run: fewer than asked for where it was cut short */
+    bool is_slow;     /* a rank's last slice was, on all ranks alike behind a meeting */
     bool late;        /* the last run was cut short at its deadline, on all ranks alike */
     bool interrupted; /* a rank got a signal: the run is cut short, on all ranks alike.  It stays */
 };

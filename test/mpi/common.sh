@@ -51,7 +51,7 @@ launch() {
 
 # interrupt SIGNAL FILE TEXT COMMAND...: launches 2 ranks in the background, their output in $scratch/out and
 # $scratch/err; sends the launcher the signal as soon as FILE has TEXT, and leaves the ranks' status in $status:
-# that of MPICH's launcher is 0 at times.
+# that of MPICH's launcher is 0 at times.  $took becomes the seconds from the signal to the end.
 interrupt() {
     signal=$1
     file=$2
@@ -74,8 +74,10 @@ EOF
         sleep 0.1
     done
     grep -q "$text" "$file" || fail "$*: never came to $text"
+    took=$(date +%s)
     kill -s "$signal" "$launched" # timeout passes it on to the launcher alone
     wait "$launched"
+    took=$(($(date +%s) - took))
     status=$(sort -u "$scratch/status")
 }
 

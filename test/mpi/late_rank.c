@@ -1,8 +1,8 @@
-/* A rank that is late, to be preloaded into allreduce bench: on rank 1 each MPI_Wtime takes LATE_US
- * microseconds.  Each rank writes a line to the file LATE_LOG when it has left an MPI_Wtime ("time
- * RANK N") and when it begins a PMPI_Allreduce ("native RANK N"); N is how many lines the rank has
- * written.  Lines are in the order of these events.  The first LATE_CALLS calls of PMPI_Allreduce
- * take 2 ms more. */
+/* A rank that is late, to be preloaded into allreduce bench or tune: on rank 1 each MPI_Wtime takes
+ * LATE_US microseconds.  Each rank writes a line to the file LATE_LOG when it has left an MPI_Wtime
+ * ("time RANK N") and when it begins a PMPI_Allreduce ("native RANK N"); N is how many lines the
+ * rank has written.  Lines are in the order of these events.  The first LATE_CALLS calls of
+ * PMPI_Allreduce take 2 ms more, and those behind the first LATE_FROM take 5 ms more. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -52,10 +52,13 @@ PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
     typedef int allreduce_fn(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
     allreduce_fn *next;
     static int calls;
-    const char *const late = getenv("LATE_CALLS");
+    const char *const until = getenv("LATE_CALLS"), *const from = getenv("LATE_FROM");
     void *symbol = dlsym(RTLD_NEXT, "PMPI_Allreduce");
-    if (late && calls++ < atoi(late))
+    calls++;
+    if (until && calls <= atoi(until))
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (from && calls > atoi(from))
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     memcpy(&next, &symbol, sizeof next);
     note("native");
     return next(sendbuf, recvbuf, count, datatype, op, comm);

@@ -222,6 +222,19 @@ launch 2 ./allreduce bench --algo=ring --sizes=8,1K --budget=0.000001 --csv >"$s
 grep -q 'the budget was used up in table 1 of 2' "$scratch/err" || fail "no time: does not say so: $(cat "$scratch/err")"
 ! grep '^2,' "$scratch/out" || fail "no time: there are rows"
 
+# Calls may become slow within a batch, of which these have thousands: the end of the time and a signal are seen all the same.
+rm -f "$scratch/late"
+slow="env LD_PRELOAD=$PWD/test/mpi/.libs/late_rank.so LATE_LOG=$scratch/late LATE_US=0 LATE_FROM=10000"
+begun=$(date +%s)
+# shellcheck disable=SC2086 # words
+launch 2 $slow ./allreduce bench --algo=ring --sizes=8 --time=3 --repetitions=2 --budget=3 >"$scratch/out" 2>&1
+[ $(($(date +%s) - begun)) -le $((12 * ${PATIENCE:-1})) ] || fail "slow calls: a budget of 3 s took $(($(date +%s) - begun)) s: $(cat "$scratch/out")"
+grep -q 'the budget was used up in table 1 of 1' "$scratch/out" || fail "slow calls: $(cat "$scratch/out")"
+# shellcheck disable=SC2086 # words
+interrupt INT "$scratch/late" ' 0 10600$' $slow ./allreduce bench --algo=ring --sizes=8 --time=3 --repetitions=2
+[ $took -le $((4 * ${PATIENCE:-1})) ] || fail "slow calls: it ended $took s after the signal"
+grep -q 'it was interrupted in table 1 of 1' "$scratch/err" || fail "slow calls: $(cat "$scratch/err")"
+
 expect_ok "--algo twice" bench 2 --algo=ring --algo=star --sizes=8,9,10 --csv
 [ "$(grep -c -e ',ring,' -e ',star(root=0),' "$scratch/out")" -eq 2 ] || fail "--algo twice: not both"
 grep -q 'bench: --sizes: 2 of 3 sizes left out: the same as others in whole elements$' "$scratch/out" ||

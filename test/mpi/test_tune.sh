@@ -123,6 +123,17 @@ expect_ok "explain what was interrupted" ./allreduce explain --rules="$rules" -n
 expect_ok "goes on after a signal" tune --sizes=8 --type=$types -o "$rules"
 grep -q 'Incomplete: interrupted' "$rules" && fail "is still interrupted"
 
+# Calls may become slow within a batch: neither the budget nor a signal waits for its end.
+slow="env LD_PRELOAD=$PWD/test/mpi/.libs/late_rank.so LATE_LOG=$scratch/late LATE_US=0 LATE_FROM=10000"
+begun=$(date +%s)
+# shellcheck disable=SC2086 # words
+launch 2 $slow ./allreduce tune --sizes=8 --budget=4s >"$scratch/out" 2>&1
+[ $(($(date +%s) - begun)) -le $((12 * ${PATIENCE:-1})) ] || fail "slow calls: a budget of 4 s took $(($(date +%s) - begun)) s: $(cat "$scratch/out")"
+# shellcheck disable=SC2086 # words
+interrupt INT "$scratch/late" ' 0 10600$' $slow ./allreduce tune --sizes=8 --budget=60s
+[ $took -le $((4 * ${PATIENCE:-1})) ] || fail "slow calls: it ended $took s after the signal"
+grep -q 'interrupted after [0-9]* of 17 visits' "$scratch/err" || fail "slow calls: $(cat "$scratch/err")"
+
 # check OPTION...: tune, with more time where that was over before each size had enough passes.
 check() {
     for budget in 4s 15s 45s; do
