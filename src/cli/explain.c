@@ -10,7 +10,7 @@
 #include "schedule/holdings.h"
 #include "select/select.h"
 
-enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, CALL, COMPARE, CSV, JSON };
+enum { LATENCY = 256, BANDWIDTH, REDUCTION, SVG, HTML, SCHEDULE, CALL, COMPARE, CSV, JSON };
 
 static const struct argp_option options[] = {
     {"ranks", 'n', "P", 0, "Number of ranks (default: 4, or those of --nodes)", 0},
@@ -30,6 +30,8 @@ static const struct argp_option options[] = {
      "Also draw a picture into FILE; with -, print it on stdout instead of the text", 0},
     {"html", HTML, "FILE", 0, "Also write a page into FILE that plays the picture round by round",
      0},
+    {"schedule", SCHEDULE, NULL, 0,
+     "Print the algorithm as a schedule that can be changed and explained again", 0},
     {"machine", 'm', "FILE", 0,
      "Predict the time on this machine: a file as for ALLREDUCE_MODEL, the name of an installed "
      "one "
@@ -145,7 +147,10 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (placed && request->nranks && placed != request->nranks)
         argp_error(state, "--nodes=%s places %d ranks, but -n says %d: omit one of them",
                    request->nodes, placed, request->nranks);
-    if (is_file(request) && (request->nranks || placed || is_timed || drawn))
+    if (request->schedule && (drawn || is_timed || !request->algorithm))
+        argp_error(state, "--schedule prints one algorithm: no --svg, --html, --machine, --compare "
+                          "or --rules");
+    if (is_file(request) && (request->nranks || placed || is_timed || drawn || request->schedule))
         argp_error(state,
                    "a file of a schedule has its number of ranks, and is proved and drawn as "
                    "text: no option but --size and --element goes with '%s'",
@@ -217,6 +222,9 @@ parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case HTML:
         request->html = value;
+        return 0;
+    case SCHEDULE:
+        request->schedule = true;
         return 0;
     case LATENCY:
     case BANDWIDTH:

@@ -39,6 +39,7 @@ struct ar_explain {
     const char *svg;         /* file for a picture of at most AR_HOLDINGS_RANKS_MAX ranks,
                                 "-" for stdout; NULL: none */
     const char *html;        /* file for a page of the same; NULL: none */
+    bool schedule;           /* print it in the form of a file */
 };
 
 /* These print to stdout, errors to stderr, and return an enum ar_exit. */

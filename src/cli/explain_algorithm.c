@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "algorithms/card.h"
+#include "algorithms/written_row.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/output.h"
@@ -17,6 +18,7 @@
 #include "schedule/cost.h"
 #include "schedule/figure.h"
 #include "schedule/holdings.h"
+#include "schedule/written_print.h"
 #include "select/foreign.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
@@ -514,6 +516,35 @@ tell_error(const struct explained *e, int error)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
+/* What depends on sizes and nodes stands in the comment.  An enum ar_exit. */
+static int
+print_schedule(struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    char name[AR_CHOICE_TEXT], places[AR_PLACEMENT_TEXT], comment[sizeof name + sizeof places + 64];
+    struct ar_written w;
+    find_counts(e);
+    const struct ar_emission emission = {e->choice.algorithm, &e->choice.params, request->nranks,
+                                         e->count};
+    const int error = ar_written_row_make(&w, &emission);
+    if (error == AR_ERR_PARAM) {
+        fprintf(stderr,
+                "allreduce explain: '%s' cuts vectors into more blocks than a file may have\n",
+                request->algorithm);
+        return AR_EXIT_FAILED;
+    }
+    if (error)
+        return tell_error(e, AR_ERR_MEMORY);
+    snprintf(
+        comment, sizeof comment, "%s, %s, messages of about %zu element%s",
+        ar_choice_print(&e->choice, name, sizeof name),
+        ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
+        e->count, ar_plural(e->count));
+    ar_written_print(stdout, &w, comment);
+    ar_written_fini(&w);
+    return AR_EXIT_DONE;
+}
+
 /* Finds out and prints what was asked for.  An enum ar_exit. */
 static int
 explain(struct explained *e, const struct ar_levels *levels)
@@ -548,7 +579,7 @@ ar_explain_algorithm(const struct ar_explain *request)
     if (ar_algorithm_group(&grouping, &levels, e.choice.algorithm, params, request->nranks))
         return tell_error(&e, AR_ERR_MEMORY);
     params->grouping = &grouping;
-    status = explain(&e, &levels);
+    status = request->schedule ? print_schedule(&e) : explain(&e, &levels);
     ar_grouping_fini(&grouping);
     ar_schedules_destroy(e.drawn, request->nranks);
     return status;

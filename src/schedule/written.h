@@ -8,12 +8,17 @@
 
 #include "schedule/schedule.h"
 
+#define AR_WRITTEN_VERSION "allreduce-schedule 1" /* the first line */
+
 #define AR_WRITTEN_NAME       64
 #define AR_WRITTEN_RANKS_MAX  10000
 #define AR_WRITTEN_BLOCKS_MAX 100000
 #define AR_WRITTEN_STEPS_MAX  1000000 /* of all ranks together */
 
-/* Blocks first .. first+n-1 of IN or OUT, or a piece of TMP that is as long as those blocks. */
+/* The words of the kinds of steps, by enum ar_step_kind; NULL-terminated. */
+extern const char *const ar_written_words[];
+
+/* Blocks first .. first+n-1 of IN or OUT, or of those that a piece of TMP has room for. */
 struct ar_written_region {
     enum ar_buffer buffer;
     int first, n;
@@ -48,6 +53,9 @@ struct ar_written {
 };
 
 void ar_written_fini(struct ar_written *w);
+
+/* Adds a step to those of the rank.  AR_OK, AR_ERR_MEMORY. */
+int ar_written_append(struct ar_written *w, int rank, const struct ar_written_step *step);
 
 /* Initialises s and emits rank's schedule for count elements.  On error s is finished. AR_ERR_STEP,
  * AR_ERR_MEMORY. */

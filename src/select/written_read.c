@@ -1,13 +1,12 @@
 #include "select/written_read.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedule/grow.h"
 #include "select/written_words.h"
-
-#define VERSION "allreduce-schedule 1"
 
 /* Of a block on a rank: has the rank written it, and had it when the round began? */
 enum { WRITTEN = 1, WRITTEN_BEFORE = 2 };
@@ -35,6 +34,7 @@ read_blocks(struct ar_reader *in, struct ar_written_region *region)
     region->n = last - region->first + 1;
 }
 
+/* All blocks of a piece, or those behind a point. */
 static void
 read_piece(struct ar_reader *in, struct ar_written_region *region)
 {
@@ -49,8 +49,15 @@ read_piece(struct ar_reader *in, struct ar_written_region *region)
         return;
     }
     in->at += word.length;
-    *region =
-        (struct ar_written_region){AR_TMP, in->w->pieces[i].first, in->w->pieces[i].n, (int)i};
+    const struct ar_written_piece *const piece = &in->w->pieces[i];
+    *region = (struct ar_written_region){AR_TMP, piece->first, piece->n, (int)i};
+    if (*in->at != '.')
+        return;
+    const char *const at = ++in->at;
+    read_blocks(in, region);
+    if (region->first < piece->first || region->first + region->n > piece->first + piece->n)
+        ar_reader_refuse(in, at, "the piece of scratch has no such blocks",
+                         "those that its line names");
 }
 
 /* False: bare blocks, whose buffer is to be found. */
@@ -189,29 +196,19 @@ read_local(struct ar_reader *in, struct ar_written_step *step)
 static void
 append(struct ar_reader *in, const struct ar_written_step *step, const char *at)
 {
-    struct ar_written_rank *const rank = &in->w->ranks[in->r];
     if (++in->nsteps > AR_WRITTEN_STEPS_MAX)
         ar_reader_refuse(in, at, "too many steps", "a million, of all ranks together");
-    if (in->error)
-        return;
-    struct ar_written_step *const steps =
-        ar_grow(rank->steps, rank->n + 1, &rank->room, sizeof *steps);
-    if (!steps) {
-        ar_reader_lack_memory(in);
-        return;
-    }
-    rank->steps = steps;
-    steps[rank->n++] = *step;
+    if (!in->error)
+        in->error = ar_written_append(in->w, in->r, step);
 }
 
 static void
 read_step(struct ar_reader *in)
 {
-    static const char *const words[] = {"send", "recv", "recv_reduce", "copy", "reduce", NULL};
     struct ar_written_step step = {.line = in->number};
     ar_reader_skip_blanks(in);
     const char *const at = in->at;
-    const int word = ar_reader_expect_word(in, words);
+    const int word = ar_reader_expect_word(in, ar_written_words);
     if (word < 0)
         return;
     step.kind = (enum ar_step_kind)word;
@@ -433,7 +430,7 @@ read_name(struct ar_reader *in)
         ar_reader_refuse(in, in->at, "a name is expected here",
                          "up to 63 letters, digits, '_', '-' and '.'");
     else
-        memcpy(in->w->name, in->at, n);
+        snprintf(in->w->name, sizeof in->w->name, "%.*s", (int)n, in->at);
     in->at += n;
 }
 
@@ -471,9 +468,9 @@ read_line(struct ar_reader *in)
 static void
 read_all(struct ar_reader *in)
 {
-    if (!ar_reader_take(in, VERSION) || !ar_reader_is_at_end(in))
+    if (!ar_reader_take(in, AR_WRITTEN_VERSION) || !ar_reader_is_at_end(in))
         ar_reader_refuse(in, in->at, "the first line is that of another form or version",
-                         "'" VERSION "'");
+                         "'" AR_WRITTEN_VERSION "'");
     while (!in->error && *in->at) {
         const bool is_empty = ar_reader_is_at_end(in);
         const bool is_first = in->number == 1;

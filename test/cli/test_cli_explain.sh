@@ -69,4 +69,15 @@ has_picture ring 64
 if command -v python3 >/dev/null; then
     are_xml "$scratch"/*.svg || fail "--svg: not XML"
 fi
+
+# What is printed as a schedule is read back.
+for what in 'ring -n 5' 'two_level --nodes=3x2' 'shm(levels=2) -n 6' 'knomial -n 9 -s 1M'; do
+    # shellcheck disable=SC2086
+    ./allreduce explain $what --schedule >"$scratch/schedule" || fail "$what --schedule: exit $?"
+    ./allreduce explain "$scratch/schedule" >"$scratch/out" || fail "$what as a schedule: exit $?"
+    grep -q "^${what%%[ (]*}: . ranks, . block" "$scratch/out" || fail "$what as a schedule: $(head -n 1 "$scratch/out")"
+    grep -q '^proved' "$scratch/out" || fail "$what as a schedule is not proved"
+done
+./allreduce explain ring --schedule --svg - >/dev/null 2>&1
+[ $? -eq 2 ] || fail "--schedule with --svg does not exit with 2"
 exit $failed

@@ -4,6 +4,7 @@
 
 #include "fuzz.h"
 #include "schedule/checker.h"
+#include "schedule/written_print.h"
 #include "select/written_read.h"
 
 #define RANKS_MOST 16
@@ -33,6 +34,35 @@ judge(const struct ar_written *w, size_t count)
     return error;
 }
 
+/* What is printed of it is read back as the same. */
+static void
+print_and_read(const struct ar_written *w)
+{
+    char *text = NULL, reason[512] = "";
+    size_t length;
+    struct ar_text why;
+    struct ar_written again;
+    FILE *const file = open_memstream(&text, &length);
+    FUZZ_EXPECT(file != NULL);
+    ar_written_print(file, w, "fuzz");
+    fclose(file);
+    ar_text_init(&why, reason, sizeof reason);
+    FUZZ_EXPECT(ar_written_read(&again, text, &why) == AR_OK);
+    FUZZ_EXPECT(again.nranks == w->nranks && again.nblocks == w->nblocks);
+    for (int r = 0; r < w->nranks; r++) {
+        FUZZ_EXPECT(again.ranks[r].n == w->ranks[r].n);
+        for (size_t i = 0; i < w->ranks[r].n; i++) {
+            const struct ar_written_step *const a = &w->ranks[r].steps[i], *const b =
+                                                                               &again.ranks[r]
+                                                                                    .steps[i];
+            FUZZ_EXPECT(memcmp(a, b, offsetof(struct ar_written_step, line)) == 0);
+            FUZZ_EXPECT(a->ends_round == b->ends_round);
+        }
+    }
+    ar_written_fini(&again);
+    free(text);
+}
+
 bool fuzz_is_taken;
 
 /* What is proved with an element in each block is proved for every count. */
@@ -50,6 +80,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_EXPECT(!error || strncmp(reason, "line ", 5) == 0);
     fuzz_is_taken = !error;
     if (!error && w.nranks <= RANKS_MOST && w.nblocks <= 64 && count_steps(&w) <= STEPS_MOST) {
+        print_and_read(&w);
         FUZZ_EXPECT(ar_written_compare(&mismatch, &w) == AR_OK);
         if (!mismatch.send && judge(&w, (size_t)w.nblocks) == AR_OK)
             for (size_t count = 0; count < 2 * (size_t)w.nblocks + 2; count++)

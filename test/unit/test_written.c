@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "algorithms/registry.h"
+#include "algorithms/written_row.h"
 #include "schedule/checker.h"
+#include "schedule/written_print.h"
 #include "select/written_read.h"
+#include "setting.h"
 #include "unit.h"
 
 #define HEAD "allreduce-schedule 1\n"
+
+#define RANKS_MAX 9
 
 static const char ring[] = HEAD "name hand-ring\nranks 5 # of them\nblocks 5\n"
                                 "for k in 0..p-2\n"
@@ -33,7 +37,7 @@ static const char scratch[] =
     HEAD "ranks 2\nblocks 3\ntmp got = block 1..2\n"
          "rank 0..1: send in.0 to r^1; recv_reduce 0 from r^1;"
          " send 1..2 to r^1; recv tmp.got from r^1\n"
-         "rank 0: reduce in.1..2 with tmp.got to out.1..2\n"
+         "rank 0: reduce in.1 with tmp.got.1 to out.1; reduce in.2 with tmp.got.2 to out.2\n"
          "rank 1: reduce tmp.got with 1..2 to 1..2 | copy out.0 to out.0\n";
 
 static struct ar_written written;
@@ -77,7 +81,7 @@ free_all(struct ar_schedule *all)
 static void
 assert_proved(size_t count)
 {
-    struct ar_schedule all[8];
+    struct ar_schedule all[RANKS_MAX];
     struct ar_verdict verdict;
     emit_all(all, count);
     if (ar_check_both(&verdict, all, written.nranks))
@@ -101,7 +105,104 @@ right_ones_are_proved_for_every_count(void **state)
     }
 }
 
-/* Step by step, at counts that the blocks divide. */
+/* --- rows --- */
+
+static void
+assert_same_region(struct ar_region a, struct ar_region b, size_t moved, const char *what)
+{
+    const bool is_same_place = a.length == 0 || a.buffer == AR_TMP || a.offset + moved == b.offset;
+    if (a.buffer != b.buffer || !is_same_place)
+        fail_msg("%s: another region", what);
+}
+
+/* Step by step but for places in scratch.  One step may be several, which follow each other. */
+static void
+assert_same(const struct ar_schedule *by_row, const struct ar_schedule *by_hand, const char *what)
+{
+    size_t k = 0;
+    assert_int_equal(by_row->nrounds, by_hand->nrounds);
+    for (size_t round = 0; round < by_row->nrounds; round++) {
+        for (size_t i = round ? by_row->round_end[round - 1] : 0; i < by_row->round_end[round]; i++)
+            for (size_t moved = 0, n = 1; n > 0; moved += n, k++) {
+                const struct ar_step *const a = &by_row->steps[i], *const b = &by_hand->steps[k];
+                const size_t whole = a->kind == AR_SEND ? a->a.length : a->dst.length;
+                if (moved == whole)
+                    break;
+                assert_true(k < by_hand->nsteps);
+                n = b->kind == AR_SEND ? b->a.length : b->dst.length;
+                if (a->kind != b->kind || a->peer != b->peer || moved + n > whole ||
+                    (a->kind == AR_RECV_REDUCE && a->order != b->order))
+                    fail_msg("%s: rank %d, step %zu is another", what, by_row->rank, i);
+                assert_same_region(a->dst, b->dst, moved, what);
+                assert_same_region(a->a, b->a, moved, what);
+                assert_same_region(a->b, b->b, moved, what);
+            }
+        assert_int_equal(k, by_hand->round_end[round]);
+    }
+}
+
+/* The text that is printed of what was made of the row. */
+static char *
+text_of(const struct setting *setting)
+{
+    const struct ar_emission emission = {setting->row, &setting->params, setting->nranks,
+                                         4 * (size_t)setting->nranks};
+    struct ar_written w;
+    char *text = NULL;
+    size_t length;
+    const int error = ar_written_row_make(&w, &emission);
+    if (error)
+        fail_msg("%s: error %d", setting->text, error);
+    FILE *const file = open_memstream(&text, &length);
+    assert_non_null(file);
+    ar_written_print(file, &w, setting->text);
+    fclose(file);
+    ar_written_fini(&w);
+    return text;
+}
+
+static void
+a_row_is_printed(const struct setting *setting)
+{
+    struct ar_written_mismatch mismatch;
+    char *const text = text_of(setting);
+    read_right(text);
+    free(text);
+    assert_string_equal(written.name, setting->row->name);
+    assert_int_equal(written.nranks, setting->nranks);
+    assert_int_equal(ar_written_compare(&mismatch, &written), AR_OK);
+    assert_null(mismatch.send);
+    const size_t n = (size_t)written.nblocks, counts[] = {n, n - 1, n + 1, 3 * n + 2, 0, 1};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        assert_proved(counts[i]);
+    for (size_t count = 2 * n; count <= 4 * n; count += n) {
+        struct ar_schedule *const by_row = schedules_emit(setting, count);
+        struct ar_schedule by_hand[RANKS_MAX];
+        emit_all(by_hand, count);
+        for (int r = 0; r < written.nranks; r++)
+            assert_same(&by_row[r], &by_hand[r], setting->text);
+        free_all(by_hand);
+        schedules_free(by_row, setting->nranks);
+    }
+    ar_written_fini(&written);
+}
+
+static void
+every_row_is_printed_and_read_back(void **state)
+{
+    (void)state;
+    struct setting setting;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        for (int nranks = 1; nranks <= RANKS_MAX; nranks++)
+            for (int placement = 0; placement < PLACE_KINDS; placement++)
+                for (size_t k = 0; k < setting_count(ar_algorithm_at(i)); k++) {
+                    setting_vary(&setting, ar_algorithm_at(i), nranks, (enum placement)placement,
+                                 k);
+                    a_row_is_printed(&setting);
+                }
+}
+
+/* But for the sides on which operands stand. */
 static void
 a_ring_by_hand_is_the_row(void **state)
 {
@@ -127,6 +228,8 @@ a_ring_by_hand_is_the_row(void **state)
         }
     ar_written_fini(&written);
 }
+
+/* --- what they mean --- */
 
 /* The counts agree at five elements, and not at six. */
 static void
@@ -210,6 +313,8 @@ mistakes_are_told_with_their_place(void **state)
         {BODY "all r: send 0 to r+1 recv\n", "line 4, column 22: something else is expected here"},
         {BODY "all r: recv in.0 from r+1\n", "line 4, column 13: the input cannot be written"},
         {BODY "all r: recv tmp.a from r+1\n", "line 4, column 17: no such piece of scratch"},
+        {BODY "tmp a = block 1..2\nall r: copy 3 to tmp.a.3\n",
+         "line 5, column 24: the piece of scratch has no such blocks"},
         {BODY "all r: copy 0 to 1..2\n", "line 4, column 13: both must be the same blocks"},
         {BODY "all r: send 3..1 to r+1\n",
          "line 4, column 13: the last block comes before the first"},
@@ -235,6 +340,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_ones_are_proved_for_every_count),
         cmocka_unit_test(a_ring_by_hand_is_the_row),
+        cmocka_unit_test(every_row_is_printed_and_read_back),
         cmocka_unit_test(other_blocks_on_the_two_sides_are_found),
         cmocka_unit_test(the_order_can_be_told),
         cmocka_unit_test(bare_blocks_are_what_the_rank_holds),
