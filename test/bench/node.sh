@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tables of doc/scale.md, levels inside a node: what the model says of shm with the machine's
+# The tables of doc/measured/2026-11-26.md, levels inside a node: what the model says of shm with the machine's
 # levels, beside flat.  MACHINES and SIZES choose; it takes a minute, and measures nothing.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench-node}/test/bench/common.sh"

@@ -247,9 +247,9 @@ time_of_choice(const struct ar_machine *machine, const struct ar_choice *choice,
     return prediction.end.at;
 }
 
-/* Compared with what SimGrid's SMPI simulated of the library itself (doc/scale.md, multicore), in
- * microseconds.  If messages were served in the order in which they come, segments would keep step,
- * and none would be combined while others travel: 30 % longer. */
+/* Compared with what SimGrid's SMPI simulated of the library itself (doc/measured/2026-11-22.md,
+ * multicore), in microseconds.  If messages were served in the order in which they come, segments
+ * would keep step, and none would be combined while others travel: 30 % longer. */
 static void
 earlier_segments_get_ahead(void **state)
 {
