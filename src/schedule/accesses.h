@@ -34,9 +34,9 @@
 #define AR_SHORT_BYTES ((size_t)256)
 
 /* Ranks that ask for lines which are still being written take them away from the writer, again and
- * again.  Measured with messages of 256 bytes (doc/performance.md): asking for them makes these
- * take up to 1.9 times as long on 3 to 16 cores of a Xeon of 2023, and 0.9 times as long with two
- * ranks on an EPYC. */
+ * again.  Measured with messages of 256 bytes (doc/measured/2026-11-26.md): asking for them makes
+ * these take up to 1.9 times as long on 3 to 16 cores of a Xeon of 2023, and 0.9 times as long with
+ * two ranks on an EPYC. */
 static inline size_t
 ar_ahead_bytes(int nranks)
 {

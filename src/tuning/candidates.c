@@ -275,7 +275,7 @@ serves_all(const struct ar_candidate_list *list)
 /* Appends a ring between nodes in segments so long that each message is just eager, for vectors
  * longer than one of them.  Shorter ones are more messages, longer ones have to ask the receiver
  * first: on 4 hosts that share 2 cores segments half or twice as long took 1.5 times and twice as
- * long at 10 Gbit/s (doc/performance.md). */
+ * long at 10 Gbit/s (doc/measured/2026-11-26.md). */
 static int
 append_eager_ring(const struct making *m, bool is_flat)
 {
