@@ -27,7 +27,7 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 /* Longer segments must be faster by this factor to replace shorter ones.  So must anything that
  * replaces a ring of eager messages: where ranks share cores, asking the receiver costs more than
  * the formulas say, and so do more and shorter messages; and a long message holds up the others of
- * its connection (doc/performance.md, several hosts). */
+ * its connection (doc/measured/2026-11-26.md, several hosts). */
 #define WORTH_LONGER 0.97
 
 #define ELEMENT_BYTES ((size_t)8)
