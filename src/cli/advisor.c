@@ -216,17 +216,21 @@ run_in_turns(struct advice *a)
 
 /* --- rules --- */
 
-/* Are there rules in the file that tune wrote because they are faster?  Tells what it says. */
+/* Are there rules in the file that tune wrote because they are faster?  Tells what it says, and
+ * whether it had too little time. */
 static bool
-read_rules(const struct advice *a, const char *log)
+read_rules(const struct advice *a, const char *log, bool *lacks_time)
 {
     char *line = NULL;
     size_t room = 0;
     bool has_faster = false;
     FILE *file = fopen(log, "r");
-    while (file && getline(&line, &room, file) >= 0)
-        if (strncmp(line, "saves ", strlen("saves ")) == 0 || strstr(line, "a longer --budget"))
+    while (file && getline(&line, &room, file) >= 0) {
+        const bool is_short = strstr(line, "a longer --budget");
+        *lacks_time |= is_short;
+        if (is_short || strncmp(line, "saves ", strlen("saves ")) == 0)
             tell(a, "tune: %s", line);
+    }
     if (file)
         fclose(file);
     file = fopen(a->rules, "r");
@@ -267,14 +271,16 @@ tune(struct advice *a)
     free(words);
     a->was_interrupted = result.end == AR_ATTEMPT_INTERRUPTED;
     a->trials.has_stopped |= a->was_interrupted;
-    const bool has_rules = read_rules(a, log);
-    if (result.end != AR_ATTEMPT_PASSED && !a->was_interrupted)
+    bool lacks_time = false;
+    const bool has_rules = read_rules(a, log, &lacks_time);
+    if (result.end != AR_ATTEMPT_PASSED && !a->was_interrupted && !lacks_time)
         conclude(
             a,
             "allreduce tune --from, in the program's place, failed: %s. --logs keeps what it says.",
             ar_attempt_describe(&result, end, sizeof end));
     else if (!has_rules)
         conclude(a, a->was_interrupted ? "Stopped before anything was found."
+                    : lacks_time       ? "There was too little time to find a faster algorithm."
                                        : "No algorithm is known to be faster for its calls.");
     return has_rules;
 }

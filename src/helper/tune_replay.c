@@ -377,6 +377,17 @@ print_all(const struct replay *replay)
     print_verdict(stdout, "", replay);
 }
 
+/* Is there a call to be replayed, and were none of them? */
+static bool
+has_measured_nothing(const struct replay *replay)
+{
+    const size_t n = replay->profile.n;
+    size_t i = 0;
+    while (i < n && !ar_winner_is_known(&replay->found[i]))
+        i++;
+    return n > 0 && i == n;
+}
+
 /* Rank 0's. */
 static int
 conclude(const struct replay *replay, const char *command)
@@ -390,6 +401,12 @@ conclude(const struct replay *replay, const char *command)
                "%zu\n",
                sum.nslower, replay->profile.n, sum.nfaster);
         return sum.nslower + sum.nunknown > 0 ? AR_EXIT_FAILED : AR_EXIT_DONE;
+    }
+    if (has_measured_nothing(replay)) {
+        fprintf(stderr, "allreduce tune: --from: %s before a call was measured: no rules%s\n",
+                replay->was_interrupted ? "interrupted" : "the budget was used up",
+                replay->was_interrupted ? "" : "; a longer --budget may find some");
+        return AR_EXIT_FAILED;
     }
     const int error = write_rules(replay, command);
     if (error) {
@@ -410,7 +427,7 @@ conclude(const struct replay *replay, const char *command)
 static void
 tell_interrupted(const struct replay *replay)
 {
-    if (!replay->was_interrupted)
+    if (!replay->was_interrupted || has_measured_nothing(replay))
         return;
     if (ar_tune_state_is_kept(&replay->state))
         fprintf(stderr, "allreduce tune: interrupted; the same command continues from %s\n",

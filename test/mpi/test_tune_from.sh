@@ -45,6 +45,13 @@ sed -E 's/"ns": [0-9]+/"ns": 1000/; s/"sizes": [^a-z]*\], /"sizes": [], /' "$sta
 launch 2 ./allreduce tune --from="$scratch/idle.jsonl" -q --budget=2s -o "$rules" >"$scratch/out" 2>&1
 grep -q '^That is more than the program spent' "$scratch/out" || fail "a busier machine is not told: $(cat "$scratch/out")"
 
+# Where no call was measured there are no rules, not even those that the program's setting would have.
+rm -f "$rules"
+launch 2 ./allreduce tune --from="$stats" -q --budget=0.000001s -o "$rules" >"$scratch/out" 2>&1
+[ $? -eq 1 ] || fail "no time: exit status is not 1: $(cat "$scratch/out")"
+grep -q 'tune: --from: the budget was used up before a call was measured: no rules; a longer --budget may find some$' "$scratch/out" || fail "no time: $(cat "$scratch/out")"
+[ ! -e "$rules" ] || fail "no time: there are rules: $(cat "$rules")"
+
 # On several nodes what was found holds where ranks are placed alike, and elsewhere what was named runs.
 if [ "$AR_MPI_FAMILY" = mpich ]; then
     export MPIR_CVAR_NOLOCAL=1
