@@ -418,16 +418,16 @@ static bool
 time_batch(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload *work,
            struct lap *lap)
 {
-    struct ar_buffers *const b = &m->buffers;
+    const struct ar_buffers *const b = &m->buffers;
     struct lap sum = {0, 0};
     size_t left = e->batch;
     take_turn(e);
-    if (work->settles && !is_cut(m))
-        call(m, e, work->place == AR_IN_PLACE ? b->out : b->in, b->out, work->count);
     m->is_slow = false;
     meet(m);
     while (left > 0 && !is_cut(m)) {
         const size_t n = left < e->slice ? left : e->slice;
+        if (work->settles)
+            call(m, e, work->place == AR_IN_PLACE ? b->out : b->in, b->out, work->count);
         time_slice(m, e, work, n, &sum);
         left -= n;
         meet(m);

@@ -74,8 +74,8 @@ struct ar_workload {
                              rank 0 of MPI_COMM_WORLD, not even the first; 0: none */
     size_t rotate_bytes;  /* calls walk through buffers of so many bytes at least; 0: the same
                              buffers all the time */
-    bool settles;         /* each batch begins with a call that is not timed: the first one behind
-                             another entrant's takes up to five times as long */
+    bool settles;         /* each slice of a batch begins with a call that is not timed: the first
+                             one behind another entrant's takes up to five times as long */
     bool fresh;           /* each rank writes its input before each call and reads its result after
                              it, as programs do; what it takes counts as the turn's time alone */
 };

@@ -42,7 +42,9 @@ grep -q '^saves .* in MPI_Allreduce' "$scratch/out" || fail "the check saves not
 grep -q '^the rules are slower than what ran in 0 of ' "$scratch/out" || fail "the check: $(cat "$scratch/out")"
 
 sed -E 's/"ns": [0-9]+/"ns": 1000/; s/"sizes": [^a-z]*\], /"sizes": [], /' "$stats" >"$scratch/idle.jsonl"
-launch 2 ./allreduce tune --from="$scratch/idle.jsonl" -q --budget=2s -o "$rules" >"$scratch/out" 2>&1
+for budget in 2s 10s 40s; do # ranks that share cores with other work take long
+    launch 2 ./allreduce tune --from="$scratch/idle.jsonl" -q --budget=$budget -o "$rules" >"$scratch/out" 2>&1 && break
+done
 grep -q '^That is more than the program spent' "$scratch/out" || fail "a busier machine is not told: $(cat "$scratch/out")"
 
 # Where no call was measured there are no rules, not even those that the program's setting would have.
