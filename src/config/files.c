@@ -156,6 +156,45 @@ ar_stats_file_is_json(const char *name)
     return end && (strcmp(end, ".json") == 0 || strcmp(end, ".jsonl") == 0);
 }
 
+/* The first variable of a list, which ends with NULL, that holds something; NULL: none does. */
+static const char *
+first_set(const char *const *variables)
+{
+    const char *value = NULL;
+    for (; *variables && (!value || !*value); variables++)
+        value = getenv(*variables);
+    return value && *value ? value : NULL;
+}
+
+/* A value as part of a name: it leads to no other folder. */
+static void
+add_value(struct ar_text *t, const char *value)
+{
+    for (; *value; value++)
+        ar_text_add(t, "%c", *value == '/' || (unsigned char)*value < ' ' ? '_' : *value);
+}
+
+/* What a % with this letter stands for. */
+static void
+add_special(struct ar_text *t, char letter)
+{
+    static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID",      "LSB_JOBID",
+                                       "JOB_ID",       "PMIX_NAMESPACE", NULL};
+    static const char *const users[] = {"USER", "LOGNAME", NULL};
+    char host[HOST_NAME_MAX + 1] = "";
+    const char *value = letter == 'j' ? first_set(jobs) : letter == 'u' ? first_set(users) : NULL;
+    if (letter == 'h') {
+        gethostname(host, sizeof host - 1);
+        value = host;
+    }
+    if (letter == '%')
+        ar_text_add(t, "%%");
+    else if (value)
+        add_value(t, value);
+    else
+        ar_text_add(t, "%ld", letter == 'u' ? (long)getuid() : (long)getpid());
+}
+
 void
 ar_stats_file_path(char *path, size_t room, const char *name)
 {
@@ -168,10 +207,8 @@ ar_stats_file_path(char *path, size_t room, const char *name)
     for (; *name; name++) {
         if (*name != '%')
             ar_text_add(&t, "%c", *name);
-        else if (*++name == 'p')
-            ar_text_add(&t, "%ld", (long)getpid());
         else
-            ar_text_add(&t, "%%");
+            add_special(&t, *++name);
     }
 }
 
@@ -185,13 +222,15 @@ int
 ar_stats_name_check(const char *name, struct ar_text *why)
 {
     const char *at = name; /* the first character that a name cannot have */
-    while (*at && *at != '\n' && (*at != '%' || at[1] == 'p' || at[1] == '%'))
+    while (*at && *at != '\n' && (*at != '%' || (at[1] && strchr("juhp%", at[1]))))
         at += *at == '%' ? 2 : 1;
     if (*at == '\0')
         return AR_OK;
     ar_text_add(why, "column %d: ", (int)(at - name) + 1);
     ar_text_quote(why, (struct ar_word){at, *at == '%' && at[1] ? 2 : 1});
-    ar_text_add(why, " in a file name; allowed: %%p for the process id, %%%% for a single %%");
+    ar_text_add(why,
+                " in a file name; allowed: %%j for the job, %%u for the user, %%h for the host, "
+                "%%p for the process id, %%%% for a single %%");
     return AR_ERR_SYNTAX;
 }
 

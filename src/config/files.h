@@ -38,13 +38,15 @@ int ar_model_file_read(struct ar_machine *machine, const char *name, struct ar_t
  * is the caller's to fini; AR_ERR_SYNTAX; AR_ERR_MEMORY. */
 int ar_placement_read(struct ar_placement *placement, const char *text, struct ar_text *why);
 
-/* Can a file have this name, in which %p and %% are special?  AR_OK or AR_ERR_SYNTAX. */
+/* Can a file have this name, in which %j, %u, %h, %p and %% are special?  AR_OK or
+ * AR_ERR_SYNTAX. */
 int ar_stats_name_check(const char *name, struct ar_text *why);
 
 /* Likewise, and can this process write it? */
 int ar_stats_file_check(const char *name, struct ar_text *why);
 
-/* The name as an absolute path, since a program may change its folder; %p is the process's id. */
+/* The name as an absolute path, since a program may change its folder.  %j is the launcher's job,
+ * or the process's id where it names none; %u the user; %h this host; %p the process's id. */
 void ar_stats_file_path(char *path, size_t room, const char *name);
 
 /* A name of path that stays right in another folder.  Malloced; NULL without memory. */

@@ -288,6 +288,13 @@ grep -q '^ *10 .* 2 *8  MPI_DOUBLE *MPI_SUM *ring *ring *MPI_COMM_WORLD *named$'
     cat "$name"
 }
 
+# The job, the user and the host in a name.
+rm -f "$scratch"/stats*
+mkdir "$scratch/ann"
+ALLREDUCE_STATS=$scratch/%u/stats.%j.%h.jsonl
+run 2 SLURM_JOB_ID=77 USER=ann ALLREDUCE_ALGO=ring "$programs/statistics" all
+[ -s "$scratch/ann/stats.77.$(hostname).jsonl" ] || fail "%u, %j, %h: wrote $(ls "$scratch/ann")"
+
 # Ranks with different settings: rank 0's count.
 cat >"$scratch/by_rank" <<'SCRIPT'
 #!/bin/sh

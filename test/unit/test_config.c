@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "config/files.h"
 #include "config/rank.h"
 #include "config/variables.h"
 #include "unit.h"
@@ -811,6 +812,58 @@ statistics_are_agreed_upon_and_their_signal_is_not(void **state)
 }
 
 static void
+assert_path(const char *name, const char *wanted)
+{
+    char path[256];
+    ar_stats_file_path(path, sizeof path, name);
+    assert_string_equal(path, wanted);
+}
+
+static void
+a_name_of_a_file_takes_the_job_the_user_the_host_and_the_process(void **state)
+{
+    static const char *const variables[] = {"SLURM_JOB_ID",   "PBS_JOBID", "LSB_JOBID", "JOB_ID",
+                                            "PMIX_NAMESPACE", "USER",      "LOGNAME"};
+    char host[256] = "", wanted[512];
+    char *saved[7];
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        saved[i] = getenv(variables[i]) ? strdup(getenv(variables[i])) : NULL;
+        unsetenv(variables[i]);
+    }
+    gethostname(host, sizeof host - 1);
+    snprintf(wanted, sizeof wanted, "/x/%s.%ld%%j", host, (long)getpid());
+    assert_path("/x/%h.%p%%j", wanted);
+    snprintf(wanted, sizeof wanted, "/x/%ld.%ld", (long)getpid(), (long)getuid());
+    assert_path("/x/%j.%u", wanted); /* none is set */
+    setenv("LOGNAME", "../ann\n", 1);
+    setenv("PMIX_NAMESPACE", "prterun-a/b@1", 1);
+    assert_path("/x/%u/%j", "/x/.._ann_/prterun-a_b@1");
+    for (int i = 5; i-- > 0;) { /* the first of the list that is set */
+        setenv(variables[i], variables[i], 1);
+        snprintf(wanted, sizeof wanted, "/%s", variables[i]);
+        assert_path("/%j", wanted);
+    }
+    setenv("SLURM_JOB_ID", "", 1);
+    setenv("USER", "bob", 1);
+    assert_path("/%u.%j", "/bob.PBS_JOBID");
+    for (int i = 0; i < 7; i++) {
+        unsetenv(variables[i]);
+        if (saved[i])
+            setenv(variables[i], saved[i], 1);
+        free(saved[i]);
+    }
+    set("ALLREDUCE_STATS", "/tmp/x%J");
+    struct ar_config *const config = ar_config_from_environment(1);
+    assert_non_null(config);
+    assert_string_equal(
+        config->problem,
+        "ALLREDUCE_STATS: column 7: '%J' in a file name; allowed: %j for the job, "
+        "%u for the user, %h for the host, %p for the process id, %% for a single %");
+    ar_config_destroy(config);
+}
+
+static void
 another_rank_rebuilds_the_same(void **state)
 {
     (void)state;
@@ -1083,6 +1136,7 @@ main(void)
         TEST(always_native_knows_who_said_so),
         TEST(what_rank_0_writes_for_all_need_not_be_writable_on_other_ranks),
         TEST(a_rank_that_writes_at_a_signal_must_be_able_to),
+        TEST(a_name_of_a_file_takes_the_job_the_user_the_host_and_the_process),
         TEST(statistics_and_a_timeline_need_a_file_each),
         TEST(statistics_are_agreed_upon_and_their_signal_is_not),
         TEST(another_rank_rebuilds_the_same),
