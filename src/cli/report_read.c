@@ -218,6 +218,7 @@ take_rank(struct ar_rank_rows *rows, struct line *line)
     row.first = number(line, "first");
     row.last = number(line, "last");
     row.late = number(line, "late");
+    row.late_ns = number(line, "late_ns");
     if (*line->problem)
         return IS_WRONG;
     return !ar_rank_rows_add(rows, &row) ? HAS_NO_ROOM : rows->n > before ? TAKEN : TAKEN_BEFORE;
@@ -239,6 +240,9 @@ take_site(struct ar_site_rows *rows, struct line *line)
     row.ns = number(line, "ns");
     row.wait_ns = is_known(line, "wait_ns") ? number(line, "wait_ns") : UINT64_MAX;
     row.ranks = number_of_ranks(line, "ranks");
+    row.runs = (struct ar_call_runs){number(line, "runs"), number(line, "runs_calls"),
+                                     number(line, "runs_bytes"), number(line, "runs_ns")};
+    row.runs_nranks = number_of_ranks(line, "runs_comm_size");
     if (*line->problem)
         return IS_WRONG;
     return !ar_site_rows_add(rows, &row) ? HAS_NO_ROOM : rows->n > before ? TAKEN : TAKEN_BEFORE;

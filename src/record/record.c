@@ -147,13 +147,43 @@ ar_record_op(MPI_Op op)
     return ar_op_find(&which, op) == AR_OP_PREDEFINED ? op : MPI_OP_NULL;
 }
 
+/* Whose the process's last call was. */
+static _Atomic(const struct ar_recorder *) latest;
+
+/* Counts the call in a run if it follows its like; the first call of a run is counted with the
+ * second one.  The order of calls in different threads is of no concern. */
+static void
+note_run(struct ar_recorder *recorder, struct ar_call_runs *runs, const struct ar_record_key *key,
+         int site, uint64_t bytes, uint64_t ns)
+{
+    struct ar_last_call *const last = &recorder->last;
+    const uint64_t begun_ns = ar_clock_ns(recorder->started_ticks);
+    const bool is_latest = atomic_load_explicit(&latest, memory_order_relaxed) == recorder;
+    const bool is_like = last->site == site && last->bytes == bytes && last->type == key->type &&
+                         last->op == key->op && key->type != MPI_DATATYPE_NULL &&
+                         key->op != MPI_OP_NULL;
+    const bool is_in_run =
+        is_latest && is_like && ns > 0 && begun_ns - last->ended_ns < AR_RUN_GAP_NS;
+    const bool is_second = is_in_run && !last->is_in_run;
+    if (!is_latest)
+        atomic_store_explicit(&latest, recorder, memory_order_relaxed);
+    if (is_second)
+        ar_record_bump(&runs->runs, 1);
+    if (is_in_run) {
+        ar_record_bump(&runs->calls, is_second ? 2 : 1);
+        ar_record_bump(&runs->bytes, is_second ? 2 * bytes : bytes);
+        ar_record_bump(&runs->ns, is_second ? last->ns + ns : ns);
+    }
+    *last = (struct ar_last_call){key->type, key->op, bytes, ns, begun_ns + ns, site, is_in_run};
+}
+
 void
-ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
-                      enum ar_entry entry, uint64_t bytes, uint64_t ns)
+ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_record *record,
+                      const struct ar_caller *caller, uint64_t bytes, uint64_t ns)
 {
     if (!caller->address)
         return;
-    const int number = ar_caller_find(caller, entry);
+    const int number = ar_caller_find(caller, record->key.label->entry);
     struct ar_recorded_site *site =
         atomic_load_explicit(&recorder->sites[number], memory_order_relaxed);
     if (!site) {
@@ -168,6 +198,7 @@ ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *call
     ar_record_bump(&c->bytes, bytes);
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
+    note_run(recorder, &c->runs, &record->key, number, bytes, ns);
 }
 
 /* --- for the table --- */
@@ -236,15 +267,19 @@ fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
         atomic_load_explicit(&recorder->sites[number], memory_order_acquire);
     if (!s)
         return false;
-    counts->calls = __atomic_load_n(&s->counts.calls, __ATOMIC_RELAXED);
-    counts->bytes = __atomic_load_n(&s->counts.bytes, __ATOMIC_RELAXED);
-    counts->ns = __atomic_load_n(&s->counts.ns, __ATOMIC_RELAXED);
-    counts->wait_ns = __atomic_load_n(&s->counts.wait_ns, __ATOMIC_RELAXED);
+    struct ar_site_counts left;
+    for (size_t i = 0; i < sizeof left / sizeof(uint64_t); i++) {
+        uint64_t *const n = &((uint64_t *)counts)[i];
+        *n = __atomic_load_n(&((const uint64_t *)&s->counts)[i], __ATOMIC_RELAXED);
+        ((uint64_t *)&left)[i] = *n - ((const uint64_t *)&s->taken)[i];
+    }
     *row = (struct ar_site_row){.site = *ar_caller_site(number),
-                                .calls = counts->calls - s->taken.calls,
-                                .bytes = counts->bytes - s->taken.bytes,
-                                .ns = counts->ns - s->taken.ns,
-                                .wait_ns = counts->wait_ns - s->taken.wait_ns};
+                                .calls = left.calls,
+                                .bytes = left.bytes,
+                                .ns = left.ns,
+                                .wait_ns = left.wait_ns,
+                                .runs = left.runs,
+                                .runs_nranks = left.runs.runs > 0 ? recorder->nranks : 0};
     if (row->wait_ns == 0) /* native calls add nothing */
         row->wait_ns = UINT64_MAX;
     return row->calls > 0;

@@ -50,6 +50,16 @@ struct ar_site_counts {
     uint64_t bytes;
     uint64_t ns;
     uint64_t wait_ns;
+    struct ar_call_runs runs;
+};
+
+/* The last call, whose run the next one may continue. */
+struct ar_last_call {
+    MPI_Datatype type; /* as in its record's key, as the op */
+    MPI_Op op;
+    uint64_t bytes, ns, ended_ns;
+    int site; /* its number */
+    bool is_in_run;
 };
 
 struct ar_recorded_site {
@@ -75,6 +85,7 @@ struct ar_recorder {
     atomic_int nodes;                    /* of comm; 0: not known yet */
     atomic_int shares_cores;             /* 1: ranks of this one's node do */
     struct ar_call_times times;          /* of the calls that were timed */
+    struct ar_last_call last;
     _Atomic(struct ar_recorded_site *) sites[AR_CALLERS_MOST]; /* by number; NULL: no call */
 };
 
@@ -110,9 +121,10 @@ MPI_Op ar_record_op(MPI_Op op);
 void ar_record_names(char type_name[AR_NAME_TEXT], char op_name[AR_NAME_TEXT], MPI_Datatype type,
                      MPI_Op op);
 
-/* Counts a call from there, if that is known, which took ns; 0: it was not timed. */
-void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_caller *caller,
-                           enum ar_entry entry, uint64_t bytes, uint64_t ns);
+/* Counts the record's call that began last, from there, if that is known, which took ns; 0: it was
+ * not timed. */
+void ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_record *record,
+                           const struct ar_caller *caller, uint64_t bytes, uint64_t ns);
 
 /* Adds what was recorded and not taken yet to the table, as one rank's; name: the communicator's
  * there.  The caller sees to it that no other thread collects or takes from any
@@ -183,7 +195,7 @@ ar_record_end(struct ar_recorder *recorder, struct ar_record *record,
     struct ar_counts *c = &record->counts;
     atomic_store_explicit(&recorder->running, NULL, memory_order_relaxed);
     ar_call_times_note(&recorder->times, ns);
-    ar_recorder_note_site(recorder, caller, record->key.label->entry, bytes, ns);
+    ar_recorder_note_site(recorder, record, caller, bytes, ns);
     ar_record_note(record, bytes, ns);
     ar_record_bump(&c->times.count[ar_histogram_bucket(ns)], 1);
     if (ns < c->least_ns)

@@ -282,7 +282,7 @@ ar_statistics_count(enum ar_entry entry, const char *reason, MPI_Comm comm, MPI_
         ar_recorder_find_named(all.stateless, &key, type_name, op_name);
     if (record) {
         ar_record_pass(record, bytes);
-        ar_recorder_note_site(all.stateless, caller, entry, bytes, 0);
+        ar_recorder_note_site(all.stateless, record, caller, bytes, 0);
     }
     pthread_mutex_unlock(&lock);
 }

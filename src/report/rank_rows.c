@@ -25,6 +25,7 @@ add_numbers(struct ar_rank_row *sum, const struct ar_rank_row *row)
     sum->first += row->first;
     sum->last += row->last;
     sum->late += row->late;
+    sum->late_ns += row->late_ns;
 }
 
 /* Looks from the end, where ranks come that a tree hands over. */
@@ -69,9 +70,11 @@ count_call(struct ar_rank_rows *rows, const struct ar_arrival *call)
     struct ar_rank_row *const first = find(rows, call->first), *const last = find(rows, call->last);
     if (first)
         first->first++;
-    if (last) {
+    if (last)
         last->last++;
-        last->late += ar_arrival_is_late(call);
+    if (last && ar_arrival_is_late(call)) {
+        last->late++;
+        last->late_ns += call->most_ns - call->least_ns;
     }
 }
 

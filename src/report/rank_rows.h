@@ -25,7 +25,8 @@ struct ar_rank_row {
                           of these calls it was: */
     uint64_t first;
     uint64_t last;
-    uint64_t late; /* last, and awaited: see ar_arrival_is_late */
+    uint64_t late;    /* last, and awaited: see ar_arrival_is_late */
+    uint64_t late_ns; /* how long the first rank awaited it in these calls */
 };
 
 /* In the order of ranks, each once. */

@@ -51,6 +51,12 @@ ar_site_rows_add(struct ar_site_rows *rows, const struct ar_site_row *row)
     grown[i].bytes += row->bytes;
     grown[i].ns += row->ns;
     grown[i].wait_ns = ar_known_sum(grown[i].wait_ns, row->wait_ns);
+    grown[i].runs.runs += row->runs.runs;
+    grown[i].runs.calls += row->runs.calls;
+    grown[i].runs.bytes += row->runs.bytes;
+    grown[i].runs.ns += row->runs.ns;
+    if (row->runs_nranks > grown[i].runs_nranks)
+        grown[i].runs_nranks = row->runs_nranks;
     return &grown[i];
 }
 

@@ -32,6 +32,20 @@ ar_known_sum(uint64_t a, uint64_t b)
     return a == UINT64_MAX ? b : b == UINT64_MAX ? a : a + b;
 }
 
+/* Calls that follow each other in less than this time are a run.  Other calls of MPI between them
+ * are not seen, so the time must be too short for most of these and for what they serve; a loop
+ * that goes on to the next element takes much less. */
+#define AR_RUN_GAP_NS 10000
+
+/* Runs from one site: two or more calls in a row on one communicator, alike in count, type and op,
+ * which the standard names, without another allreduce between them.  All uint64_t. */
+struct ar_call_runs {
+    uint64_t runs;
+    uint64_t calls; /* of the runs, as the next two */
+    uint64_t bytes;
+    uint64_t ns;
+};
+
 /* A plain block of memory: ranks send it to each other as bytes. */
 struct ar_site_row {
     struct ar_site site;
@@ -40,6 +54,8 @@ struct ar_site_row {
     uint64_t bytes;
     uint64_t ns;      /* of timed calls, here and below */
     uint64_t wait_ns; /* of algorithms of ours, as in struct ar_counts; UINT64_MAX: none ran */
+    struct ar_call_runs runs;
+    int runs_nranks; /* of the largest communicator with runs; 0: there are none */
 };
 
 struct ar_site_rows {

@@ -141,6 +141,11 @@ state_site(struct ar_columns *c, const void *table, size_t i)
     ar_column_count(c, "ns", AR_NS_MS, "          ms", row->ns);
     ar_column_count(c, "wait_ns", AR_NS_MS, "        wait", row->wait_ns);
     ar_column_count(c, "ranks", AR_NUMBER, " ranks", (uint64_t)row->ranks);
+    ar_column_count(c, "runs", AR_NUMBER, NULL, row->runs.runs);
+    ar_column_count(c, "runs_calls", AR_NUMBER, NULL, row->runs.calls);
+    ar_column_count(c, "runs_bytes", AR_BYTES, NULL, row->runs.bytes);
+    ar_column_count(c, "runs_ns", AR_NS_MS, NULL, row->runs.ns);
+    ar_column_count(c, "runs_comm_size", AR_NUMBER, NULL, unless_none(row->runs_nranks));
 }
 
 #define WAIT_IS_OF_OURS                                                                            \
@@ -193,6 +198,7 @@ state_rank(struct ar_columns *c, const void *table, size_t i)
     ar_column_count(c, "last", AR_NUMBER, NULL, compared ? row->last : AR_UNKNOWN);
     ar_column_count(c, "late", AR_NUMBER, NULL, compared ? row->late : AR_UNKNOWN);
     ar_column_count(c, "compared", AR_NUMBER, NULL, row->compared);
+    ar_column_count(c, "late_ns", AR_NS_US, NULL, compared ? row->late_ns : AR_UNKNOWN);
     ar_column_shown(c, "first%", "first %", print_share(share, sizeof share, row->first, row));
     ar_column_shown(c, "last%", " last %", print_share(share, sizeof share, row->last, row));
     ar_column_shown(c, "late%", " late %", print_share(share, sizeof share, row->late, row));

@@ -3,6 +3,8 @@
  * usage: statistics WHAT, of which
  *   all      5 calls of 1 double on the world, 3 of 100 ints on halves of it, 1 without
  *            elements, 2 nonblocking ones and a persistent one
+ *   runs     on each rank 7 runs of 24 calls in all, 20 of 8 bytes and 4 of 16, which end in all
+ *            the ways there are
  *   late     70 calls; before each, all meet, and the last rank sleeps for 30 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
  *   served   rank 0 makes none; the others make 2 on a communicator of theirs, 2 on one in which
@@ -130,6 +132,42 @@ call_all(void)
     call_persistent();
 }
 
+static ONE_PLACE void
+call_in_a_row(int calls, int count, MPI_Op op, MPI_Comm comm)
+{
+    double in[2] = {1, 1}, out[2];
+    for (volatile int i = 0; i < calls; i++)
+        MPI_Allreduce(in, out, count, MPI_DOUBLE, op, comm);
+}
+
+static void
+call_runs(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    double in[2] = {1, 1}, out[2];
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int i = 0; i < 3; i++) { /* a run is not cut by set-up */
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, copy);
+    }
+    call_in_a_row(6, 1, MPI_SUM, MPI_COMM_WORLD);
+    call_in_a_row(4, 2, MPI_SUM, MPI_COMM_WORLD);
+    call_in_a_row(3, 1, MPI_MAX, MPI_COMM_WORLD);
+    call_in_a_row(5, 1, MPI_SUM, copy);
+    call_in_a_row(1, 1, MPI_SUM, MPI_COMM_WORLD);
+    call_in_a_row(2, 1, MPI_SUM, copy);
+    call_nonblocking();
+    call_in_a_row(2, 1, MPI_SUM, copy);
+    nanosleep(&pause, NULL);
+    call_in_a_row(2, 1, MPI_SUM, copy);
+    nanosleep(&pause, NULL);
+    call_in_a_row(1, 1, MPI_SUM, copy);
+    MPI_Comm_free(&copy);
+}
+
 /* The others are at their call by then, even where they had to wait for a core. */
 static void
 call_late(void)
@@ -232,6 +270,8 @@ main(int argc, char **argv)
     world = check_describe(MPI_COMM_WORLD, "world");
     if (strcmp(what, "all") == 0)
         call_all();
+    else if (strcmp(what, "runs") == 0)
+        call_runs();
     else if (strcmp(what, "late") == 0)
         call_late();
     else if (strcmp(what, "halves") == 0)

@@ -150,6 +150,25 @@ for calls in 3 9 15; do # without elements, on halves of the world, on all of it
 done
 [ "$(grep -c '"site": "statistics+0x' "$file")" -eq "$(grep -c '"site"' "$file")" ] || fail "$title: sites elsewhere"
 
+# Runs of calls that are alike, one after the other.  Another call, another place, and a pause end one; so may a machine
+# that takes a rank's core away between two calls, and then the program runs again.
+for algo in ring native; do
+    tries=0
+    found=
+    while [ "$found" != '14 48 448 2' ] && [ $tries -lt 10 ]; do
+        run 2 ALLREDUCE_ALGO=$algo "$programs/statistics" runs
+        grep '"runs": [1-9]' "$file" >"$scratch/site"
+        found="$(field runs <"$scratch/site") $(field runs_calls <"$scratch/site") $(field runs_bytes <"$scratch/site") $(field runs_comm_size <"$scratch/site")"
+        [ "$(field runs_calls <"$scratch/site")" -le 48 ] || tries=10
+        tries=$((tries + 1))
+    done
+    [ "$found" = '14 48 448 2' ] || fail "$title: runs of $found: $(grep '"site"' "$file")"
+    ns=$(field runs_ns <"$scratch/site")
+    if [ "$ns" -le 0 ] || [ "$ns" -gt "$(field ns <"$scratch/site")" ]; then
+        fail "$title: $ns ns in runs: $(cat "$scratch/site")"
+    fi
+done
+
 # A binding for Fortran is no place of the program's: what calls it is, through one function of it or two.
 for program in fortran_mpif fortran_f08; do
     [ -x "$programs/$program" ] || continue
@@ -179,6 +198,8 @@ for algorithm in shm butterfly; do
     expect_field "$file" '"format"' hosts 1
     late=$(grep '"rank": 2, "host"' "$file" | field late)
     [ "$late" -ge 28 ] || fail "$title: rank 2 was late in $late calls"
+    late_ns=$(grep '"rank": 2, "host"' "$file" | field late_ns)
+    [ "$late_ns" -ge $((late * 20000000)) ] || fail "$title: rank 2 was late by $late_ns ns in $late calls"
     for rank in 0 1; do
         late=$(grep "\"rank\": $rank, \"host\"" "$file" | field late)
         [ "$late" -le 7 ] || fail "$title: rank $rank was late in $late calls"

@@ -218,9 +218,14 @@ the_own_time_is_that_of_the_ranks_that_came_last(void **state)
 /* --- where calls come from --- */
 
 static struct ar_site_row
-site_of(const char *module, const char *build_id, uint64_t offset)
+site_of(const char *module, const char *build_id, uint64_t offset, int ranks)
 {
-    struct ar_site_row row = {.site = {.offset = offset}, .ranks = 1, .calls = 2, .ns = offset};
+    struct ar_site_row row = {.site = {.offset = offset},
+                              .ranks = 1,
+                              .calls = 2,
+                              .ns = offset,
+                              .runs = {1, 2, 16, 20},
+                              .runs_nranks = ranks};
     snprintf(row.site.module, sizeof row.site.module, "%s", module);
     snprintf(row.site.build_id, sizeof row.site.build_id, "%s", build_id);
     return row;
@@ -241,12 +246,18 @@ a_site_is_the_same_by_name_and_build_and_offset(void **state)
     struct ar_site_rows rows = {.rows = NULL};
     char text[AR_SITE_TEXT];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-        const struct ar_site_row row = site_of(calls[i].module, calls[i].build_id, calls[i].offset);
+        const struct ar_site_row row =
+            site_of(calls[i].module, calls[i].build_id, calls[i].offset, 5 - (int)i);
         assert_non_null(ar_site_rows_add(&rows, &row));
         assert_int_equal(rows.n, calls[i].n);
     }
     assert_int_equal(rows.rows[0].ranks, 2);
     assert_int_equal(rows.rows[0].calls, 4);
+    assert_int_equal(rows.rows[0].runs.runs, 2);
+    assert_int_equal(rows.rows[0].runs.calls, 4);
+    assert_int_equal(rows.rows[0].runs.bytes, 32);
+    assert_int_equal(rows.rows[0].runs.ns, 40);
+    assert_int_equal(rows.rows[0].runs_nranks, 5);
     ar_site_rows_sort(&rows);
     assert_string_equal(ar_site_print(text, &rows.rows[0].site), "app+0x10");
     ar_site_rows_fini(&rows);
@@ -259,7 +270,7 @@ sites_without_room_are_put_together(void **state)
     struct ar_site_rows rows = {.rows = NULL};
     char text[AR_SITE_TEXT];
     for (uint64_t i = 0; i < AR_SITES_MOST + 5; i++) {
-        const struct ar_site_row row = site_of("app", "", i);
+        const struct ar_site_row row = site_of("app", "", i, 2);
         assert_non_null(ar_site_rows_add(&rows, &row));
     }
     assert_int_equal(rows.n, AR_SITES_MOST + 1);
@@ -318,6 +329,7 @@ who_is_in_a_call_for_the_shortest_time_came_last(void **state)
     assert_int_equal(rows.rows[1].rank, 1);
     assert_int_equal(rows.rows[1].last, 3);
     assert_int_equal(rows.rows[1].late, 2);
+    assert_int_equal(rows.rows[1].late_ns, 30 + 20);
     assert_int_equal(rows.rows[1].first, 2);
     assert_int_equal(rows.rows[0].last, 3); /* of equal times the lower rank's counts */
     assert_int_equal(rows.rows[0].first, 4);
