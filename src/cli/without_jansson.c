@@ -18,6 +18,12 @@ ar_run_read(struct ar_read_run *run, const char *command, const char *path)
 }
 
 int
+ar_run_add(struct ar_read_run *run, const char *path)
+{
+    return ar_run_read(run, "report", path);
+}
+
+int
 ar_read_trace_read(struct ar_read_trace *timeline, const char *path)
 {
     (void)timeline;
