@@ -25,7 +25,7 @@
 #define RUNS_MOST  AR_VALUES_MAX
 #define RUNS_USUAL 3
 #define TUNING_S   60.0
-#define LATE_S     120.0 /* so long behind its budget tune has surely stopped answering */
+#define LATE_S     30.0 /* so long behind its budget tune has surely stopped answering */
 #define FOR_EVER_S 1e9
 #define WORTH_IT   0.002 /* of a run: less is not to be told from noise */
 
@@ -46,6 +46,7 @@ struct advice {
     char *algo, *set_rules;
     bool is_promised; /* ALLREDUCE_DETERMINISM is set */
     bool was_interrupted;
+    double late_s; /* after which the last run was ended with the budget; 0: it was not */
     struct ar_trials trials;
     char rules[PATH_MAX];
     double begun_s; /* when the first run had ended */
@@ -164,7 +165,14 @@ set_variable(const char *name, const char *value)
     return value ? setenv(name, value, 1) : unsetenv(name);
 }
 
-/* False, and there is a verdict, where the run fails. */
+/* Of the budget; what follows the first run has one. */
+static double
+seconds_left(const struct advice *a)
+{
+    return a->budget_s == 0 || a->trials.n == 0 ? FOR_EVER_S : a->budget_s - (now_s() - a->begun_s);
+}
+
+/* False where the run does not pass: there is a verdict, unless it was ended with the budget. */
 static bool
 run_program(struct advice *a, enum side side)
 {
@@ -175,13 +183,16 @@ run_program(struct advice *a, enum side side)
     announce(titles[side], a->first_s);
     const struct ar_attempt_result result =
         error ? (struct ar_attempt_result){AR_ATTEMPT_NOT_STARTED, ENOMEM, 0}
-              : ar_trials_run(&a->trials, a->command, true, FOR_EVER_S);
+              : ar_trials_run(&a->trials, a->command, true, seconds_left(a));
     a->was_interrupted = result.end == AR_ATTEMPT_INTERRUPTED;
+    a->late_s = result.end == AR_ATTEMPT_LATE ? result.seconds : 0;
     ar_attempt_describe(&result, end, sizeof end);
     tell(a, "run %d, %s: %s, %s\n", a->trials.n, titles[side],
          ar_time_print(result.seconds * 1e9, time, sizeof time), end);
     if (result.end == AR_ATTEMPT_PASSED)
         return take_times(a, side, result.seconds);
+    if (a->late_s > 0)
+        return false;
     if (a->was_interrupted) {
         conclude(a, "Stopped before anything was found.");
         return false;
@@ -196,22 +207,15 @@ run_program(struct advice *a, enum side side)
     return false;
 }
 
-static bool
-may_run(const struct advice *a)
-{
-    return !a->trials.has_stopped &&
-           (a->budget_s == 0 || now_s() - a->begun_s + a->first_s <= a->budget_s);
-}
-
-/* In turns, the first run counted.  False, and there is a verdict, where one fails; what an
- * interrupted one leaves is judged. */
+/* In turns, the first run counted.  False, and there is a verdict, where one fails; what there was
+ * before one that was cut short is judged. */
 static bool
 run_in_turns(struct advice *a)
 {
-    bool has_passed = true;
-    for (long i = 1; i < 2 * a->runs && has_passed && may_run(a); i++)
+    bool has_passed = !a->trials.has_stopped;
+    for (long i = 1; i < 2 * a->runs && has_passed && a->first_s <= seconds_left(a); i++)
         has_passed = run_program(a, i % 2 ? WITH_RULES : AS_IT_IS);
-    return has_passed || a->was_interrupted;
+    return has_passed || a->was_interrupted || a->late_s > 0;
 }
 
 /* --- rules --- */
@@ -319,6 +323,14 @@ judge(struct advice *a)
     double saved[RUNS_MOST], part[RUNS_MOST];
     char saves[128], takes[128], spends[AR_NUMBER_TEXT], run[AR_NUMBER_TEXT];
     const int n = a->run_s[WITH_RULES].n; /* no more than of the other side */
+    if (n == 0 && a->late_s > 0) {
+        conclude(a,
+                 "The budget was over before the program had ended with the rules: after %s, while "
+                 "it takes %s as it is. Whether the rules save time is not known.",
+                 ar_time_print(a->late_s * 1e9, spends, sizeof spends),
+                 ar_time_print(a->first_s * 1e9, run, sizeof run));
+        return;
+    }
     if (n == 0) {
         a->keeps = true;
         conclude(a, "The program ran once. That the rules save time is what tune says; they were "

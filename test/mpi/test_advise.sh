@@ -40,13 +40,26 @@ echo "$slow" >"$rules"
 # What is known when a signal comes is judged; it comes while the program runs for the second time.
 cat >"$scratch/waits" <<END
 #!/bin/sh
-"$calls" shm 1000 1000 || exit
+"$calls" shm 20000 1000 || exit
 [ -z "\$ALLREDUCE_RULES" ] || { kill -INT \$(cat "$scratch/pid") && sleep 30; }
 END
 chmod +x "$scratch/waits"
 # shellcheck disable=SC2016 # expanded by the inner shell
 expect_limited_end "a signal" 130 'The program ran once\..* Stopped early' ALLREDUCE_ALGO="$slow" \
     sh -c 'echo $$ >"$0" && exec "$@"' "$scratch/pid" "$allreduce" advise --rules="$rules" $MPIEXEC -n 1 -- "$scratch/waits"
+# A run that takes the rest of the budget is ended with it, and is no failure of the program.
+cat >"$scratch/hangs" <<END
+#!/bin/sh
+"$calls" shm 20000 1000 || exit
+[ -z "\$ALLREDUCE_RULES" ] || exec sleep 100
+END
+chmod +x "$scratch/hangs"
+begun=$(date +%s)
+expect_limited_end "a late run" 0 '^The budget was over before the program had ended with the rules: after ' ALLREDUCE_ALGO="$slow" \
+    "$allreduce" advise --budget=20s --rules="$rules" $MPIEXEC -n 1 -- "$scratch/hangs"
+[ $(($(date +%s) - begun)) -le $((60 * ${PATIENCE:-1})) ] || fail "a late run: a budget of 20 s took $(($(date +%s) - begun)) s"
+grep -q '^run 2, with the rules: .*, still running, ended$' "$scratch/out" || fail "a late run: $(cat "$scratch/out")"
+grep -q '^Keep nothing.$' "$scratch/out" || fail "a late run: $(cat "$scratch/out")"
 expect_limited_end "rules that lose" 0 '^Keep nothing.$' ALLREDUCE_ALGO=shm \
     "$allreduce" advise --runs=1 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
 expect_limited_end "one run" 0 '^The program ran once\.' "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
