@@ -28,6 +28,7 @@
 #define PLAIN_SECONDS    5.0
 #define KNOWN            0.02       /* the part behind which the time left is worth telling */
 #define LEAST_NS         200000000U /* ticks tell nothing of less */
+#define WARNINGS_MAX     4
 
 /* --- the command line --- */
 
@@ -140,6 +141,30 @@ ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *rows
     return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
 
+static char *warnings[WARNINGS_MAX];
+
+void
+ar_cli_warn(const char *command, const char *format, ...)
+{
+    char text[1200];
+    size_t i = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(stderr, "allreduce %s: warning: %s\n", command, text);
+    while (i < WARNINGS_MAX && warnings[i])
+        i++;
+    if (i < WARNINGS_MAX)
+        warnings[i] = strdup(text);
+}
+
+const char *
+ar_cli_warning(size_t i)
+{
+    return i < WARNINGS_MAX ? warnings[i] : NULL;
+}
+
 void *
 ar_cli_need_memory(void *memory)
 {
@@ -185,9 +210,7 @@ ar_cli_warn_of_settings(const char *command)
         if (ar_variable_value(v) != v->fallback && ar_word_among(ar_word_of(v->name), followed) < 0)
             ar_text_add(&t, "%s%s", t.length > 0 ? ", " : "", v->name);
     if (t.length > 0)
-        fprintf(stderr,
-                "allreduce %s: warning: set, but without effect on what is measured here: %s\n",
-                command, names);
+        ar_cli_warn(command, "set, but without effect on what is measured here: %s", names);
 }
 
 /* --- Ctrl-C --- */
@@ -349,10 +372,10 @@ ar_others_end(struct ar_others *others, const char *command)
     busiest.rank = rank;
     MPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
     if (rank == 0 && busiest.cpus > AR_QUIET_CPUS)
-        fprintf(stderr,
-                "allreduce %s: warning: other processes kept %.2f CPUs busy on rank %d's node: "
-                "ranks waited for them, and times are too long\n",
-                command, busiest.cpus, busiest.rank);
+        ar_cli_warn(command,
+                    "other processes kept %.2f CPUs busy on rank %d's node: ranks waited for them, "
+                    "and times are too long",
+                    busiest.cpus, busiest.rank);
     free(others->from);
     MPI_Comm_free(&others->node);
 }

@@ -44,6 +44,12 @@ int ar_cli_check_output(const char *option, const char *path, int rank);
  * counts. */
 void ar_cli_warn_of_settings(const char *command);
 
+/* Says on stderr "allreduce COMMAND: warning: " and the rest, and keeps the rest for pages and
+ * JSON: ar_cli_warning(0) is the first of them on this rank, and behind the last there is NULL. */
+__attribute__((format(printf, 2, 3))) void ar_cli_warn(const char *command, const char *format,
+                                                       ...);
+const char *ar_cli_warning(size_t i);
+
 /* Returns memory; where it is NULL a message says so, and the job ends: the other ranks would wait.
  */
 void *ar_cli_need_memory(void *memory) __attribute__((returns_nonnull));

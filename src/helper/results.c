@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "report/columns.h"
+#include "report/json.h"
 #include "select/select.h"
 
 int
@@ -108,13 +109,13 @@ ar_results_warn(const struct ar_results *results)
             widest = i;
     }
     if (wide > 0)
-        fprintf(stderr,
-                "allreduce bench: warning: in %zu of %zu rows the spread of the batches is above "
-                "%.0f %%, at most %s %% (%s, %s)\n",
-                wide, results->n, AR_SPREAD_WIDE * 100,
-                ar_percent_print(results->rows[widest].outcome.us.spread, most, sizeof most),
-                results->rows[widest].label,
-                ar_size_print(results->rows[widest].bytes, size, sizeof size));
+        ar_cli_warn("bench",
+                    "in %zu of %zu rows the spread of the batches is above %.0f %%, at most %s %% "
+                    "(%s, %s)",
+                    wide, results->n, AR_SPREAD_WIDE * 100,
+                    ar_percent_print(results->rows[widest].outcome.us.spread, most, sizeof most),
+                    results->rows[widest].label,
+                    ar_size_print(results->rows[widest].bytes, size, sizeof size));
 }
 
 /* Did an algorithm run just as it was named?  Else ran and reason are worth telling. */
@@ -264,6 +265,16 @@ ar_results_print(const struct ar_results *results, size_t first)
 }
 
 static void
+write_warnings(FILE *to)
+{
+    struct ar_json json = {.to = to};
+    ar_json_begin(&json, NULL, '[');
+    for (size_t i = 0; ar_cli_warning(i); i++)
+        ar_json_put_text(&json, NULL, ar_cli_warning(i));
+    ar_json_end(&json, ']');
+}
+
+static void
 state_run(struct ar_columns *c, const void *table, size_t i)
 {
     const struct ar_results *const results = table;
@@ -279,6 +290,7 @@ state_run(struct ar_columns *c, const void *table, size_t i)
     ar_column_text(c, "nodes", NULL, results->places->text);
     ar_column_text(c, "nodes_are", NULL, ar_node_places_are(results->places));
     ar_column_flag(c, "complete", !results->incomplete);
+    write_warnings(ar_column_json(c, "warnings"));
     ar_columns_write((struct ar_columns){.to = ar_column_json(c, "results"),
                                          .format = AR_COLUMNS_JSON,
                                          .row = state_row,

@@ -210,13 +210,14 @@ warn_of(const struct wide *wide)
     const struct ar_winner *const f = &wide->widest;
     char size[AR_SIZE_TEXT], choice[AR_CHOICE_TEXT], most[AR_NUMBER_TEXT];
     if (wide->n > 0)
-        fprintf(stderr,
-                "allreduce tune: warning: in %zu of %zu results the spread of the passes is above "
-                "%.0f %%, at most %s %% (%s, %s)\n",
-                wide->n, wide->of, AR_SPREAD_WIDE * 100,
-                ar_percent_print(f->time.spread, most, sizeof most),
-                ar_choice_print(&f->choice, choice, sizeof choice),
-                ar_size_print(f->bytes, size, sizeof size));
+        ar_cli_warn(
+            "tune",
+            "in %zu of %zu results the spread of the passes is above %.0f %%, at most %s %% "
+            "(%s, %s)",
+            wide->n, wide->of, AR_SPREAD_WIDE * 100,
+            ar_percent_print(f->time.spread, most, sizeof most),
+            ar_choice_print(&f->choice, choice, sizeof choice),
+            ar_size_print(f->bytes, size, sizeof size));
 }
 
 /* Too few passes tell nothing: what stays is not replaced then. */

@@ -33,6 +33,8 @@ const put_preface = () => {
         put_paragraph(`${shown.places}.`);
     if (shown.incomplete)
         put_paragraph(`Incomplete: ${shown.incomplete}.`);
+    for (const warning of bench.warnings)
+        put_paragraph(`Warning: ${warning}.`);
     if (bench.rotate_bytes > 0)
         put_paragraph(`Cold cache: calls rotate through ${bench.rotate_bytes} bytes of buffers.`);
     if (bench.fresh)

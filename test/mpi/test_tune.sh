@@ -124,13 +124,13 @@ expect_ok "goes on after a signal" tune --sizes=8 --type=$types -o "$rules"
 grep -q 'Incomplete: interrupted' "$rules" && fail "is still interrupted"
 
 # Calls may become slow within a batch: neither the budget nor a signal waits for its end.
-slow="env LD_PRELOAD=$PWD/test/mpi/.libs/late_rank.so LATE_LOG=$scratch/late LATE_US=0 LATE_FROM=10000"
+slow="env LD_PRELOAD=$PWD/test/mpi/.libs/late_rank.so LATE_LOG=$scratch/late LATE_US=0 LATE_FROM=4500"
 begun=$(date +%s)
 # shellcheck disable=SC2086 # words
 launch 2 $slow ./allreduce tune --sizes=8 --budget=4s >"$scratch/out" 2>&1
 [ $(($(date +%s) - begun)) -le $((12 * ${PATIENCE:-1})) ] || fail "slow calls: a budget of 4 s took $(($(date +%s) - begun)) s: $(cat "$scratch/out")"
 # shellcheck disable=SC2086 # words
-interrupt INT "$scratch/late" ' 0 10600$' $slow ./allreduce tune --sizes=8 --budget=60s
+interrupt INT "$scratch/late" ' 0 5000$' $slow ./allreduce tune --sizes=8 --budget=60s
 [ $took -le $((4 * ${PATIENCE:-1})) ] || fail "slow calls: it ended $took s after the signal"
 grep -q 'interrupted after [0-9]* of 17 visits' "$scratch/err" || fail "slow calls: $(cat "$scratch/err")"
 
