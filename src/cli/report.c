@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/read_timeline.h"
@@ -13,13 +14,11 @@
 #include "model/placement.h"
 #include "report/columns.h"
 
-#define FILES_MAX (2 * AR_RUNS_MOST)
-
 struct request {
-    const char *paths[FILES_MAX];
+    const char **paths;
     size_t nfiles;
     size_t first_of_b; /* of the files; 0: all are of one run */
-    size_t n;          /* 1, or 2 to compare; 0: no files */
+    size_t n;          /* 1, or 2 to compare; 0: no files, or many jobs to rank */
     enum ar_columns_format format;
     size_t top;           /* rows of a table; 0: all */
     const char *html;     /* NULL: none */
@@ -47,14 +46,24 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* A A A -- B B B, or A B. */
+bool
+ar_report_is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A A A -- B B B, or A B; else one run, or with a folder or more files many jobs. */
 static void
 divide_files(struct argp_state *state, struct request *request)
 {
+    bool are_many = request->nfiles > 2;
+    for (size_t i = 0; i < request->nfiles; i++)
+        are_many |= ar_report_is_folder(request->paths[i]);
+    if (request->first_of_b == 0 && are_many)
+        return;
     if (request->first_of_b == 0 && request->nfiles == 2)
         request->first_of_b = 1;
-    if (request->first_of_b == 0 && request->nfiles > 1)
-        argp_error(state, "of more than two files write -- between those of A and those of B");
     request->n = (request->nfiles > 0) + (request->first_of_b > 0);
     const size_t of_a = request->first_of_b ? request->first_of_b : request->nfiles;
     if (of_a > AR_RUNS_MOST || request->nfiles - of_a > AR_RUNS_MOST)
@@ -66,11 +75,14 @@ static void
 check_request(struct argp_state *state, struct request *request)
 {
     divide_files(state, request);
-    if (request->format && (request->timeline || request->machine))
+    const bool are_many = request->n == 0 && request->nfiles > 0;
+    if (are_many && (request->html || request->bytes_per_ns > 0 || request->nranks))
+        argp_error(state, "--html, --bandwidth and --ranks are for one run or two, not for many");
+    if (request->format && (request->timeline || (request->machine && !are_many)))
         argp_error(state, "--csv and --json are not for --timeline or --machine");
     if (request->machine && request->n > 1)
-        argp_error(state, "--machine needs exactly one file");
-    if (request->timeline && (request->n > 0 || request->bytes_per_ns > 0 || request->nranks))
+        argp_error(state, "--machine is for one run, or for many, not for two");
+    if (request->timeline && (request->nfiles > 0 || request->bytes_per_ns > 0 || request->nranks))
         argp_error(state,
                    "--timeline takes its own file, and only --call, --machine and --html with it");
     if (request->call && !request->timeline)
@@ -119,8 +131,6 @@ parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         ar_cli_need_jansson("report");
-        if (request->nfiles == FILES_MAX)
-            argp_error(state, "report adds up %d runs at most", AR_RUNS_MOST);
         if (state->quoted && state->next - 1 == state->quoted)
             request->first_of_b = request->nfiles;
         request->paths[request->nfiles++] = argument;
@@ -140,11 +150,12 @@ parse(int key, char *argument, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "FILE\nFILE FILE2\nFILE... -- FILE2...\n--timeline=TRACE",
+    .args_doc = "FILE\nFILE FILE2\nFILE... -- FILE2...\nDIRECTORY|FILE...\n--timeline=TRACE",
     .doc = "Shows from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
            "allreduces went: which calls waited for late ranks and which for the algorithm, and "
            "how far they are from a bound. Two files are compared side by side, or several runs of "
-           "A and of B, with -- between them. A model of another "
+           "A and of B, with -- between them. A directory, or more files, are many jobs, which are "
+           "ranked by what could be won. A model of another "
            "machine predicts what the same calls would take there. --timeline looks inside one "
            "call instead.",
 };
@@ -253,30 +264,46 @@ read_runs(struct ar_read_run *run, const struct request *request, size_t first, 
     return AR_EXIT_FAILED;
 }
 
-int
-ar_cli_report(int argc, char **argv)
+/* One run, or two. */
+static int
+report_runs(const struct request *request, const struct ar_machine *machine)
 {
-    struct request request = {.n = 0};
     struct ar_read_run runs[2] = {{0}};
     struct ar_facts facts[2] = {{0}};
     struct ar_table all = {0};
-    struct ar_machine machine;
     int status = AR_EXIT_DONE;
-    ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request); /* for the place of -- */
-    if (request.timeline)
-        return ar_report_timeline(request.timeline, request.call, request.machine, request.html);
-    if (request.machine)
-        status = ar_cli_read_machine(&machine, "report", request.machine);
-    const size_t ends[] = {request.first_of_b ? request.first_of_b : request.nfiles,
-                           request.nfiles};
-    for (size_t i = 0; i < request.n && status == AR_EXIT_DONE; i++)
-        status = read_runs(&runs[i], &request, i ? ends[0] : 0, ends[i]);
+    const size_t ends[] = {request->first_of_b ? request->first_of_b : request->nfiles,
+                           request->nfiles};
+    for (size_t i = 0; i < request->n && status == AR_EXIT_DONE; i++)
+        status = read_runs(&runs[i], request, i ? ends[0] : 0, ends[i]);
     if (status == AR_EXIT_DONE)
-        status = report(&request, &machine, runs, facts, &all);
+        status = report(request, machine, runs, facts, &all);
     ar_table_fini(&all);
     for (size_t i = 0; i < 2; i++) {
         ar_facts_fini(&facts[i]);
         ar_run_fini(&runs[i]);
     }
+    return status;
+}
+
+int
+ar_cli_report(int argc, char **argv)
+{
+    struct request request = {.paths = calloc((size_t)argc, sizeof *request.paths)};
+    struct ar_machine machine;
+    int status = request.paths ? AR_EXIT_DONE : AR_EXIT_FAILED;
+    if (status == AR_EXIT_DONE)
+        ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &request); /* for the place of -- */
+    if (request.machine && !request.timeline)
+        status = ar_cli_read_machine(&machine, "report", request.machine);
+    if (status == AR_EXIT_DONE)
+        status =
+            request.timeline
+                ? ar_report_timeline(request.timeline, request.call, request.machine, request.html)
+            : request.n > 0
+                ? report_runs(&request, &machine)
+                : ar_report_jobs(request.paths, request.nfiles, request.machine ? &machine : NULL,
+                                 request.format, request.top);
+    free(request.paths);
     return status;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/source_lines.h"
 #include "model/predict.h"
+#include "report/columns.h"
 #include "report/table.h"
 
 #define AR_RUNS_MOST 32
@@ -156,6 +157,18 @@ void ar_report_print(const struct ar_facts *facts);
  * ran and by auto, and what auto goes by there.  An enum ar_exit. */
 int ar_report_print_machine(const struct ar_facts *facts, const struct ar_machine *machine,
                             int nranks);
+
+/* What auto would save by the model of that machine, in ns of all ranks together; NAN: not known,
+ * and why is said. */
+double ar_report_gain(const struct ar_facts *facts, const struct ar_machine *machine);
+
+bool ar_report_is_folder(const char *path);
+
+/* Ranks the jobs whose files of statistics are named, or are in the folders that are, by what could
+ * be won.  machine: whose model says that; NULL: none.  top: rows; 0: all.  An enum ar_exit, having
+ * said what could not be read: AR_EXIT_FAILED if there is any such thing. */
+int ar_report_jobs(const char *const *paths, size_t n, const struct ar_machine *machine,
+                   enum ar_columns_format format, size_t top);
 
 /* What the model says of a call of so many bytes by this choice, all ranks on their nodes of the
  * machine.  *is_known is false, and there is no prediction, for what is the MPI library's own, or

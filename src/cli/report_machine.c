@@ -27,6 +27,7 @@ struct there {
     int nranks; /* the same there */
     struct group *groups;
     size_t ngroups;
+    double gain; /* ns of all ranks, by auto */
 };
 
 /* Microseconds of a call; NAN: the model does not know. */
@@ -219,7 +220,7 @@ print_rules(const struct there *there)
 }
 
 static int
-print_all(const struct there *there)
+print_all(struct there *there)
 {
     const struct ar_facts *const facts = there->facts;
     double here = 0, as_ran = 0, by_auto = 0, untimed = 0;
@@ -268,6 +269,19 @@ tell_error(const struct there *there, int error)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
+/* Makes the groups, does what is to be done, and tells what went wrong.  An enum ar_exit. */
+static int
+look_there(struct there *there, int (*what)(struct there *))
+{
+    int error = make_groups(there);
+    if (!error)
+        error = what(there);
+    for (size_t i = 0; i < there->ngroups; i++)
+        free(there->groups[i].node_of);
+    free(there->groups);
+    return tell_error(there, error);
+}
+
 int
 ar_report_print_machine(const struct ar_facts *facts, const struct ar_machine *machine, int nranks)
 {
@@ -278,11 +292,30 @@ ar_report_print_machine(const struct ar_facts *facts, const struct ar_machine *m
         fprintf(stderr, "allreduce report: --machine: %s has no ranks\n", facts->run->path);
         return AR_EXIT_FAILED;
     }
-    int error = make_groups(&there);
-    if (!error)
-        error = print_all(&there);
-    for (size_t i = 0; i < there.ngroups; i++)
-        free(there.groups[i].node_of);
-    free(there.groups);
-    return tell_error(&there, error);
+    return look_there(&there, print_all);
+}
+
+static int
+add_gains(struct there *there)
+{
+    int error = AR_OK;
+    for (size_t i = 0; i < there->facts->n && !error; i++) {
+        const struct ar_fact *const fact = &there->facts->facts[i];
+        const struct group *const g = find_group(there, fact->row->key.nranks);
+        double by_auto;
+        if (!counts(fact) || ar_row_why_fixed(fact->row))
+            continue;
+        error = predict(&by_auto, g, *advised(g, fact->bytes), fact->bytes);
+        if (!error && by_auto < fact->own_ns)
+            there->gain += (double)fact->row->counts.calls * (fact->own_ns - by_auto);
+    }
+    return error;
+}
+
+double
+ar_report_gain(const struct ar_facts *facts, const struct ar_machine *machine)
+{
+    const int nranks = ranks_of_job(facts);
+    struct there there = {.facts = facts, .machine = *machine, .here = nranks, .nranks = nranks};
+    return look_there(&there, add_gains) == AR_EXIT_DONE ? there.gain : NAN;
 }
