@@ -114,20 +114,10 @@ count_words(char *const *words)
 
 /* --- runs of the program --- */
 
-/* Which rank the others wait for most, in words. */
 static void
-tell_late(const struct advice *a, const struct ar_read_run *run)
+tell_advice(void *advice, const char *text)
 {
-    const struct ar_rank_row *latest = NULL;
-    for (size_t i = 0; i < run->table.ranks.n; i++) {
-        const struct ar_rank_row *const row = &run->table.ranks.rows[i];
-        if (row->compared > 0 &&
-            (!latest || row->late * latest->compared > latest->late * row->compared))
-            latest = row;
-    }
-    if (latest && latest->late > 0)
-        tell(a, "Rank %d came late most often: to %.0f %% of its calls.\n", latest->rank,
-             100.0 * (double)latest->late / (double)latest->compared);
+    tell(advice, "%s.\n", text);
 }
 
 /* Reads what the last run spent in allreduces.  False, having said why, where there are no
@@ -152,7 +142,8 @@ take_times(struct advice *a, enum side side, double seconds)
     if (is_made && a->trials.n == 1) {
         tell(a, "%s\n", ar_facts_verdict(&facts, text, sizeof text));
         tell(a, "%s\n", ar_facts_times(&facts, text, sizeof text));
-        tell_late(a, &run);
+        if (ar_source_lines_find(&run.lines, &run.table.sites, run.when))
+            ar_facts_advise_program(&facts, tell_advice, a);
     }
     ar_facts_fini(&facts);
     ar_run_fini(&run);

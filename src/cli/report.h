@@ -130,8 +130,7 @@ struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
  * known, or their nodes or their several sizes are unlike. */
 double ar_pair_ratio(const struct ar_pair *pair);
 
-#define AR_FACTS_TEXT  768
-#define AR_ADVICE_TEXT 512
+#define AR_FACTS_TEXT 768
 
 /* How much of the run went into allreduces, and what the most of that is: sentences; returns
  * text. */
@@ -144,12 +143,14 @@ char *ar_facts_times(const struct ar_facts *facts, char *text, size_t room);
  * the least and the greatest ratio between single ones.  Returns text. */
 char *ar_pair_verdict(const struct ar_facts facts[2], char *text, size_t room);
 
-/* Advice about calls that cost something: what else was faster in this run, or how to find out.
- * False, and no text: none. */
-bool ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *text,
-                    size_t room);
+/* Takes a sentence, which has no full stop. */
+typedef void ar_tell_fn(void *to, const char *text);
 
-#define AR_ADVICES_TOLD 5 /* of a run */
+/* Advice about what costs something.  The first tells what the program may do: which rank is late,
+ * and where one call could take the place of many.  The second tells that and, for calls that cost
+ * something, what else was faster in this run or how to find out. */
+void ar_facts_advise_program(const struct ar_facts *facts, ar_tell_fn *tell, void *to);
+void ar_facts_advise(const struct ar_facts *facts, ar_tell_fn *tell, void *to);
 
 void ar_report_print(const struct ar_facts *facts);
 

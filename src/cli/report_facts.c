@@ -335,40 +335,6 @@ ar_pair_verdict(const struct ar_facts facts[2], char *text, size_t room)
     return text;
 }
 
-/* The message size that took most of the row's time, as far as the statistics tell. */
-static uint64_t
-main_size(const struct ar_row *row)
-{
-    const struct ar_size_counts *const sizes = row->counts.sizes;
-    int most = 0;
-    for (int i = 1; i < AR_SIZES_MOST; i++)
-        if (sizes[i].ns > sizes[most].ns)
-            most = i;
-    return sizes[most].calls > 0 ? sizes[most].bytes : ar_size_bin_first(row->key.bin);
-}
-
-/* Advice is for what costs something. */
-#define WORTH_ADVICE 0.05
-
-bool
-ar_fact_advise(const struct ar_facts *facts, const struct ar_fact *fact, char *text, size_t room)
-{
-    const struct ar_row *const row = fact->row;
-    char what[256], size[AR_SIZE_TEXT], time[AR_NUMBER_TEXT], saved[AR_NUMBER_TEXT];
-    if (fact->cause != AR_CAUSE_ALGORITHM || fact->share < WORTH_ADVICE || !ar_row_is_plain(row))
-        return false;
-    ar_row_describe(row, what, sizeof what);
-    if (fact->better)
-        snprintf(text, room, "%s: %s took %s in this run, which would save %s per rank", what,
-                 fact->better->key.ran,
-                 ar_time_print((double)ar_row_own_ns(fact->better), time, sizeof time),
-                 ar_time_print(ar_facts_seconds(facts, fact->saves_ns) * 1e9, saved, sizeof saved));
-    else
-        snprintf(text, room, "%s: to compare algorithms: mpiexec -n %d allreduce bench --sizes %s",
-                 what, row->key.nranks, ar_size_print(main_size(row), size, sizeof size));
-    return true;
-}
-
 /* --- two runs --- */
 
 static int

@@ -139,16 +139,18 @@ put_facts(struct ar_json *json, const struct ar_facts *facts)
 }
 
 static void
+put_advice(void *json, const char *text)
+{
+    ar_json_put_text(json, NULL, text);
+}
+
+static void
 put_verdict(struct ar_json *json, const struct ar_facts *facts)
 {
     char text[AR_FACTS_TEXT];
     ar_json_put_text(json, "verdict", ar_facts_verdict(facts, text, sizeof text));
     ar_json_begin(json, "advice", '[');
-    for (size_t i = 0, told = 0; i < facts->n && told < AR_ADVICES_TOLD; i++)
-        if (ar_fact_advise(facts, &facts->facts[i], text, sizeof text)) {
-            ar_json_put_text(json, NULL, text);
-            told++;
-        }
+    ar_facts_advise(facts, put_advice, json);
     ar_json_end(json, ']');
 }
 

@@ -65,14 +65,12 @@ state_fact(struct ar_columns *c, const void *facts, size_t i)
     ar_column_text(c, "cause", "what took the time", ar_fact_explain(f, why, sizeof why));
 }
 
+/* With an empty line before the first one. */
 static void
-advise(const struct ar_facts *facts)
+tell(void *is_first, const char *text)
 {
-    int given = 0;
-    char text[AR_ADVICE_TEXT];
-    for (size_t i = 0; i < facts->n && given < AR_ADVICES_TOLD; i++)
-        if (ar_fact_advise(facts, &facts->facts[i], text, sizeof text))
-            printf("%s%s\n", given++ ? "" : "\n", text);
+    printf("%s%s\n", *(bool *)is_first ? "\n" : "", text);
+    *(bool *)is_first = false;
 }
 
 void
@@ -89,7 +87,7 @@ ar_report_print_alarms(const struct ar_table *table)
 void
 ar_report_print(const struct ar_facts *facts)
 {
-    bool has_names = false;
+    bool has_names = false, is_first = true;
     char text[AR_FACTS_TEXT];
     for (size_t i = 0; i < facts->n; i++)
         has_names |= *facts->facts[i].row->key.comm != '\0';
@@ -115,7 +113,7 @@ ar_report_print(const struct ar_facts *facts)
     if (facts->run->lines.reasons)
         fputs(facts->run->lines.reasons, stdout);
     ar_rank_rows_write_text(stdout, &facts->run->table.ranks);
-    advise(facts);
+    ar_facts_advise(facts, tell, &is_first);
 }
 
 /* --- two runs --- */

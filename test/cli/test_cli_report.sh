@@ -287,6 +287,82 @@ page_has "$scratch/ranks.html" 'MPICH 4; 2 hosts; ./<app> -x Where the program c
     '0 <h1> 0-3 100 1.00 ms 0 us 0 us 20 50 10 1 <h2> 100 2.00 ms 1.00 ms 0 us - - -' \
     "for at least twice its time. $waiting" || fail "the page of ranks and sites"
 
+# Where one call could take the place of many, by the times of calls of that size, or of the next more; and who is late.
+# site_with RUNS CALLS BYTES NS: in runs
+site_with() {
+    printf '{"site": "app+0x11f0", "entry": "MPI_Allreduce", "module": "/nowhere/app", "build_id": "01", "offset": 4592, "calls": 4000, "bytes": 32000, "ns": 400000000, "wait_ns": 0, "ranks": 4, "runs": %d, "runs_calls": %d, "runs_comm_size": 4, "runs_bytes": %d, "runs_ns": %d}\n' "$@"
+}
+# rank_with RANK LATE LATE_NS
+rank_with() {
+    printf '{"rank": %d, "host": "h%d", "cpus": "0", "calls": 3290, "bytes": 8, "setup_ns": 0, "ns": 1000000, "wait_ns": 0, "first": 10, "last": 25, "late": %d, "late_ns": %s, "compared": 64}\n' "$1" "$1" "$2" "$3"
+}
+{
+    head_of 4
+    row shm 8 13160 26320000 0 0 2000 2000 '[2000, 13160]'
+} >"$scratch/short.jsonl"
+{
+    cat "$scratch/short.jsonl"
+    row shm 2632 4 40000 0 0 10000 10000 '[10000, 4]'
+    row shm 4096 4 80000 0 0 20000 20000 '[20000, 4]'
+} >"$scratch/sizes.jsonl"
+sentence='^app+0x11f0 makes runs of 329 calls of 8 bytes in a row'
+unless='if no result is needed before the last$'
+# with FILE SITE...: that file, and a site with such runs
+with() {
+    cat "$1" >"$scratch/with.jsonl"
+    shift
+    site_with "$@" >>"$scratch/with.jsonl"
+}
+with "$scratch/sizes.jsonl" 40 13160 105280 26320000
+expect "$sentence: one call of 2632 bytes would take 9\.[0-9]* us instead of 6[0-9][0-9] us, $unless" allreduce report "$scratch/with.jsonl"
+sed -i '/"sizes": \[\[2632/d' "$scratch/with.jsonl"
+expect "$sentence: one call of 2632 bytes would take at most [12][0-9]\.[0-9]* us instead of 6[0-9][0-9] us, $unless" allreduce report "$scratch/with.jsonl"
+with "$scratch/short.jsonl" 40 13160 105280 24000000
+expect "$sentence, which take 600 us: one call of 2632 bytes would do, $unless" allreduce report "$scratch/with.jsonl"
+if command -v python3 >/dev/null; then
+    allreduce report --json "$scratch/with.jsonl" |
+        python3 -c 'import json,sys; sys.exit("makes runs of 329" not in json.load(sys.stdin)["runs"][0]["advice"][0])' || fail "--json has no runs"
+fi
+with "$scratch/short.jsonl" 40 13162 105280 24000000
+expect 'makes runs of about 329 calls of 8 bytes' allreduce report "$scratch/with.jsonl"
+# What ranks waited in the runs is not saved: of 25 s a call takes 2 us.
+with "$scratch/short.jsonl" 40 13160 105280 100000000000
+expect "$sentence, which take 6[0-9][0-9] us: " allreduce report "$scratch/with.jsonl"
+# Too little is saved: few of the calls, or one call takes as long; or the place is not known.
+with "$scratch/short.jsonl" 4 1316 10528 1200000
+expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
+grep 'makes runs' "$scratch/out" && fail "runs of little time are told"
+with "$scratch/short.jsonl" 40 13160 105280 24000000
+row ring 2632 4 40000000 0 0 10000000 10000000 '[10000000, 4]' >>"$scratch/with.jsonl"
+expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
+grep 'makes runs' "$scratch/out" && fail "runs are told where one call takes longer"
+with "$scratch/short.jsonl" 40 13160 105280 24000000
+sed -i 's,"/nowhere/app","",' "$scratch/with.jsonl"
+expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
+grep 'makes runs' "$scratch/out" && fail "runs of unknown places are told"
+with "$scratch/short.jsonl" 40 0 105280 24000000
+expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
+grep 'makes runs' "$scratch/out" && fail "runs of no calls are told"
+
+# Late in most of the calls, and the waiting is much of the time.
+{
+    cat "$scratch/a.jsonl"
+    rank_with 0 0 0
+    rank_with 3 48 48000000
+} >"$scratch/late.jsonl"
+expect '^Rank 3 on h3 came late to 75 % of its calls, by 1\.00 ms on average$' allreduce report "$scratch/late.jsonl"
+sed -i 's/"late_ns": [0-9]*, //' "$scratch/late.jsonl" # an older file
+expect '^Rank 3 on h3 came late to 75 % of its calls$' allreduce report "$scratch/late.jsonl"
+sed -i 's/"late": 48/"late": 42/' "$scratch/late.jsonl"
+expect '^ *3  h3 ' allreduce report "$scratch/late.jsonl"
+grep 'came late to' "$scratch/out" && fail "a rank is told that is late to less than two thirds of its calls"
+{
+    cat "$scratch/short.jsonl"
+    rank_with 3 60 6000
+} >"$scratch/late.jsonl"
+expect '^ *3  h3 ' allreduce report "$scratch/late.jsonl"
+grep 'came late to' "$scratch/out" && fail "a rank is told for which hardly anybody waits"
+
 # A page, which loads nothing and escapes what it shows.
 expect 'A/B' allreduce report --html "$scratch/page.html" "$scratch/a.jsonl" "$scratch/c.jsonl"
 [ -z "$browser" ] || [ "$(in_page "$scratch/page.html" 1200 "const text = document.body.innerText;

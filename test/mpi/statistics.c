@@ -5,6 +5,7 @@
  *            elements, 2 nonblocking ones and a persistent one
  *   runs     on each rank 7 runs of 24 calls in all, 20 of 8 bytes and 4 of 16, which end in all
  *            the ways there are
+ *   elements of 1000 vectors of 50 doubles each element by itself, and then all at once
  *   late     70 calls; before each, all meet, and the last rank sleeps for 30 milliseconds
  *   halves   3 calls on halves of the world, none on all of it
  *   served   rank 0 makes none; the others make 2 on a communicator of theirs, 2 on one in which
@@ -132,26 +133,27 @@ call_all(void)
     call_persistent();
 }
 
+enum { MOST = 50 };
+static double vector[MOST], sums[MOST];
+
 static ONE_PLACE void
 call_in_a_row(int calls, int count, MPI_Op op, MPI_Comm comm)
 {
-    double in[2] = {1, 1}, out[2];
     for (volatile int i = 0; i < calls; i++)
-        MPI_Allreduce(in, out, count, MPI_DOUBLE, op, comm);
+        MPI_Allreduce(vector, sums, count, MPI_DOUBLE, op, comm);
 }
 
 static void
 call_runs(void)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
-    double in[2] = {1, 1}, out[2];
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     for (int i = 0; i < 3; i++) { /* a run is not cut by set-up */
-        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Allreduce(in, out, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, copy);
+        MPI_Allreduce(vector, sums, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(vector, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(vector, sums, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(vector, sums, 1, MPI_DOUBLE, MPI_SUM, copy);
     }
     call_in_a_row(6, 1, MPI_SUM, MPI_COMM_WORLD);
     call_in_a_row(4, 2, MPI_SUM, MPI_COMM_WORLD);
@@ -166,6 +168,15 @@ call_runs(void)
     nanosleep(&pause, NULL);
     call_in_a_row(1, 1, MPI_SUM, copy);
     MPI_Comm_free(&copy);
+}
+
+static void
+call_elements(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        call_in_a_row(MOST, 1, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(vector, sums, MOST, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
 }
 
 /* The others are at their call by then, even where they had to wait for a core. */
@@ -272,6 +283,8 @@ main(int argc, char **argv)
         call_all();
     else if (strcmp(what, "runs") == 0)
         call_runs();
+    else if (strcmp(what, "elements") == 0)
+        call_elements();
     else if (strcmp(what, "late") == 0)
         call_late();
     else if (strcmp(what, "halves") == 0)

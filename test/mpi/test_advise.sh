@@ -64,6 +64,21 @@ expect_limited_end "rules that lose" 0 '^Keep nothing.$' ALLREDUCE_ALGO=shm \
     "$allreduce" advise --runs=1 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
 expect_limited_end "one run" 0 '^The program ran once\.' "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$calls" shm 1000 1000
 
+# What the program itself may do.
+cat >"$scratch/copies" <<'END'
+#!/bin/sh
+cat >"$ALLREDUCE_STATS" <<'STATISTICS'
+{"format": 1, "program": "app", "when": "then", "world": 2, "lost": 0, "elapsed_ns": 2000000000, "ranks": 2}
+{"call": "MPI_Allreduce", "comm_size": 2, "nodes": 1, "type": "MPI_DOUBLE", "op": "MPI_SUM", "bytes_from": 8, "bytes_to": 15, "ran": "native", "reason": "named", "ranks": 2, "calls": 400, "bytes": 3200, "ns": 40000000, "min_ns": 1, "max_ns": 100000, "histogram": [[100000, 400]], "sizes": [[8, 400, 40000000]]}
+{"site": "app+0x11f0", "entry": "MPI_Allreduce", "module": "/nowhere/app", "build_id": "01", "offset": 4592, "calls": 400, "ns": 40000000, "ranks": 2, "runs": 4, "runs_calls": 400, "runs_comm_size": 2, "runs_bytes": 3200, "runs_ns": 40000000}
+STATISTICS
+END
+chmod +x "$scratch/copies"
+expect_limited_end "element by element" 0 '^app+0x11f0 makes runs of 100 calls of 8 bytes in a row, which take 10\.[0-9] ms: one call of 800 bytes would do, if no result is needed before the last\.$' \
+    "$allreduce" advise --runs=0 --rules="$rules" -- "$scratch/copies"
+expect_limited_end "a late rank" 0 '^Rank 1 on .* came late to [0-9]* % of its calls, by [234][0-9]\.[0-9] ms on average\.$' \
+    "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$programs/statistics" late
+
 # What fails, what has no allreduce, what cannot be told.
 printf '#!/bin/sh\nexit 3\n' >"$scratch/fails"
 chmod +x "$scratch/fails"

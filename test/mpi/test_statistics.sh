@@ -169,6 +169,19 @@ for algo in ring native; do
     fi
 done
 
+# The report says what they cost.  A busy machine adds waiting, which is taken out here.
+run 2 "$programs/statistics" elements
+awk -F '"own_ns": ' '/"call":/ { split($2, own, ",")
+    match($0, /"calls": [0-9]*/)
+    ns = own[1] * substr($0, RSTART + 9, RLENGTH - 9)
+    gsub(/"setup_ns": [0-9]*, "ns": [0-9]*, "wait_ns": [0-9]*/, "\"setup_ns\": 0, \"ns\": " ns ", \"wait_ns\": 0") }
+    { print }' "$file" >"$scratch/unwaited.jsonl"
+[ "$HAVE_JANSSON" = no ] || ./allreduce report "$scratch/unwaited.jsonl" >"$scratch/out"
+where='statistics\(\.c:[0-9]*\|+0x[0-9a-f]* \((.*)\)\{0,1\}\)'
+[ "$HAVE_JANSSON" = no ] ||
+    grep -q "^[^ ]*$where makes runs of \(about \)\{0,1\}[345][0-9] calls of 8 bytes in a row: one call of [34][0-9][0-9] bytes would take .* instead of " "$scratch/out" ||
+    fail "$title: the report tells no runs: $(cat "$scratch/out")"
+
 # A binding for Fortran is no place of the program's: what calls it is, through one function of it or two.
 for program in fortran_mpif fortran_f08; do
     [ -x "$programs/$program" ] || continue
