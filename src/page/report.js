@@ -8,7 +8,7 @@ const runs = shown.runs.map(run => {
         rank_rows: others.filter(row => 'cpus' in row),
     };
 });
-const is_pair = runs.length == 2, which = is_pair ? ['First: ', 'Second: '] : [''];
+const is_pair = runs.length == 2, which = is_pair ? ['A: ', 'B: '] : [''];
 const ranks = n => `${n ?? 0} rank${plural(n)}`;
 const of_ours = 'Waiting is that in algorithms of liballreduce: that of native calls is not known.';
 
@@ -21,10 +21,14 @@ const median = ['>median', fact => time(fact.median_ns)];
 
 // --- sections ---
 
-const put_verdicts = () => runs.forEach(({verdict, advice}, i) => {
-    put_verdict(which[i] + verdict);
-    advice.forEach(text => put_paragraph(text + '.'));
-});
+const put_verdicts = () => {
+    if (is_pair)
+        put_verdict(shown.verdict);
+    runs.forEach(({verdict, advice}, i) => {
+        put_verdict(which[i] + verdict);
+        advice.forEach(text => put_paragraph(text + '.'));
+    });
+};
 
 const put_alarms = () => {
     put_heading('Watchdog: results that no allreduce should have');
@@ -33,13 +37,13 @@ const put_alarms = () => {
 
 const put_pairs = () => {
     const side = i => [
-        [`~${['first', 'second'][i]} ran`, ({sides}) => ({text: sides[i].ran, note: sides[i].is_mixed ? 'and others' : ''})],
+        [`~${'AB'[i]} ran`, ({sides}) => ({text: sides[i].ran, note: sides[i].is_mixed ? 'and others' : ''})],
         ['>own', ({sides}) => time(sides[i].own_ns)],
     ];
     put_heading('Side by side');
     put_table(shown.pairs, [communicator, size_column, operation, ...side(0), ...side(1),
-        ['>first / second', ({ratio}) => number(ratio || NaN)]]);
-    put_paragraph('own: the estimated time of a call when no rank is late. first / second above 1: the second is faster.');
+        ['>A / B', ({ratio}) => number(ratio || NaN)]]);
+    put_paragraph('own: the estimated time of a call when no rank is late. A / B above 1: B is faster.');
 };
 
 // The columns that fit beside each other on a page of 1200 pixels; put_details has the others.
@@ -80,7 +84,7 @@ const put_totals = () => {
 // A line has the rows of a run on so many ranks that ran the same.
 const put_plots = () => {
     const timed = runs.flatMap((run, i) => run.facts.filter(fact => fact.own_ns > 0 && fact.comm_size > 1).map(fact => ({
-        ...fact, line: `${which[i].toLowerCase()}${fact.ran} on ${fact.comm_size} ranks`, bytes: fact.bytes / fact.calls})));
+        ...fact, line: `${which[i]}${fact.ran} on ${fact.comm_size} ranks`, bytes: fact.bytes / fact.calls})));
     const plot = (y_title, caption, y_of) => put_plot('', y_title, caption, timed.map(fact => ({...fact, y: y_of(fact)})));
     put_heading('By size of the message');
     plot('us', 'Own time of a call: when no rank is late.', ({own_ns}) => own_ns / 1e3);

@@ -369,6 +369,8 @@ expect 'A/B' allreduce report --html "$scratch/page.html" "$scratch/a.jsonl" "$s
     return [document.querySelectorAll('figure svg').length, text.includes('MPI_Allreduce in <app>, 4 ranks'),
         text.includes('Watchdog')].join()")" = 3,true,false ] ||
     fail "the page has no plots, does not name the program, or knows of alarms that there are not"
+page_has "$scratch/page.html" "$(allreduce report "$scratch/a.jsonl" "$scratch/c.jsonl" | head -n 1)" 'A: Allreduces took' \
+    'B: Allreduces took' 'A / B above 1: B is faster.' || fail "the page of two runs has no verdict on them"
 expect 'watchdog' allreduce report --html "$scratch/cliff.html" "$scratch/a.jsonl" "$scratch/five.jsonl"
 page_has "$scratch/cliff.html" 'Watchdog: results that no allreduce should have MPI_SUM of 1M on 4 ranks by ring' ||
     fail "the page has no watchdog"
