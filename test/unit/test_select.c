@@ -1,6 +1,7 @@
 /* The grammar of ALLREDUCE_ALGO: what it takes, what it refuses and how it says
  * so, and what auto makes of it. */
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,7 +333,7 @@ read_shipped(const char *name)
 }
 
 static const char *
-openmpi_runs(size_t count, size_t size, const struct ar_request *r)
+openmpi_4_0_runs(size_t count, size_t size, const struct ar_request *r)
 {
     const size_t p = (size_t)r->nranks, bytes = count * size;
     if (bytes < 10000)
@@ -342,19 +343,83 @@ openmpi_runs(size_t count, size_t size, const struct ar_request *r)
     return bytes <= p << 20 ? "ring" : "segmented_ring";
 }
 
-static const char *
-mpich_runs(size_t count, size_t size, const struct ar_request *r)
+/* The largest power of two that is not above the number of ranks. */
+static size_t
+power_of(const struct ar_request *r)
 {
     size_t power = 1;
     while (2 * power <= (size_t)r->nranks)
         power *= 2;
-    return count * size <= 2048 || count < power || r->op == AR_OPS ? "butterfly" : "rhd";
+    return power;
+}
+
+static const char *
+mpich_3_3_runs(size_t count, size_t size, const struct ar_request *r)
+{
+    return count * size <= 2048 || count < power_of(r) || r->op == AR_OPS ? "butterfly" : "rhd";
+}
+
+static const char *
+mpich_runs(size_t count, size_t size, const struct ar_request *r)
+{
+    const bool doubling = count * size <= 8 || count < power_of(r) || r->op == AR_OPS;
+    return doubling ? "butterfly" : "rhd";
+}
+
+/* A row of Open MPI's table: up to so many ranks, up to "below" bytes, an algorithm by its number
+ * there. */
+struct fixed_row {
+    int ranks;
+    struct {
+        size_t below;
+        int algorithm;
+    } sizes[7];
+};
+#define ANY SIZE_MAX
+
+static const struct fixed_row openmpi_commuting[] = {
+    {3, {{8, 4}, {4096, 3}, {8192, 4}, {16384, 3}, {65536, 4}, {262144, 5}, {ANY, 6}}},
+    {7, {{16, 4}, {8192, 3}, {ANY, 6}}},
+    {15, {{8192, 3}, {ANY, 6}}},
+    {31, {{64, 5}, {4096, 3}, {ANY, 6}}},
+    {63, {{128, 5}, {ANY, 6}}},
+    {127, {{262144, 3}, {ANY, 6}}},
+    {255, {{131072, 2}, {262144, 3}, {ANY, 6}}},
+    {511, {{4096, 2}, {ANY, 6}}},
+    {2047, {{2048, 2}, {16384, 3}, {ANY, 6}}},
+    {4095, {{2048, 2}, {4096, 5}, {16384, 3}, {ANY, 6}}},
+    {INT_MAX, {{2048, 2}, {16384, 5}, {32768, 3}, {ANY, 6}}}};
+
+static const struct fixed_row openmpi_in_order[] = {{3, {{131072, 3}, {ANY, 1}}},
+                                                    {7, {{ANY, 3}}},
+                                                    {15, {{1048576, 3}, {ANY, 2}}},
+                                                    {127, {{ANY, 3}}},
+                                                    {255, {{131072, 2}, {524288, 3}, {ANY, 2}}},
+                                                    {511, {{4096, 2}, {524288, 3}, {ANY, 2}}},
+                                                    {INT_MAX, {{2048, 2}, {ANY, 3}}}};
+
+static const char *
+openmpi_runs(size_t count, size_t size, const struct ar_request *r)
+{
+    static const char *const names[] = {NULL,   "star", "reduce_bcast", "butterfly",
+                                        "ring", "ring", "rhd"};
+    const struct fixed_row *row = r->commutative ? openmpi_commuting : openmpi_in_order;
+    while (r->nranks > row->ranks)
+        row++;
+    size_t i = 0;
+    while (count * size >= row->sizes[i].below)
+        i++;
+    const char *const name = names[row->sizes[i].algorithm];
+    if (strcmp(name, "ring") == 0 && count < (size_t)r->nranks)
+        return "butterfly";
+    return strcmp(name, "rhd") == 0 && count < power_of(r) ? "star" : name;
 }
 
 static void
 holds(const char *file, const char *(*formula)(size_t, size_t, const struct ar_request *))
 {
-    static const int ranks[] = {2, 3, 4, 7, 16, 63, 64, 511, 1024, 1500, 2500, 5000, 70000};
+    static const int ranks[] = {2,   3,    4,    7,    8,    16,   32,    63,    64,   128,
+                                511, 1024, 1500, 2500, 5000, 9000, 20000, 40000, 70000};
     struct ar_rules *const rules = read_shipped(file);
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
         for (size_t count = 1; count < (size_t)1 << 28; count += count / 7 + 1)
@@ -380,7 +445,9 @@ rules_that_ship_choose_as_their_libraries_do(void **state)
 {
     (void)state;
     holds("openmpi.rules", openmpi_runs);
+    holds("openmpi-4.0.rules", openmpi_4_0_runs);
     holds("mpich.rules", mpich_runs);
+    holds("mpich-3.3.rules", mpich_3_3_runs);
 }
 
 static void
