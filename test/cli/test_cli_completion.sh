@@ -58,7 +58,7 @@ expect "$scratch/rules.txt" run --library = "$scratch/ru"
 
 expect 'placement' run --determinism = pl
 expect 'fat-tree' explain ring --machine fat
-expect 'openmpi' run --rules openm
+expect 'openmpi-4.0 openmpi' run --rules openm
 case $(offered bench --op PR) in
 PROD | '') ;; # or there is no helper that runs here
 *) fail "bench --op PR: offers $(offered bench --op PR)" ;;
