@@ -160,13 +160,19 @@ limit_of(const struct run *run)
     return left / (run->all_tables - run->tables);
 }
 
+/* The page has each table as soon as it is measured, for a run may be killed.  That it cannot be
+ * written counts at the end. */
 static void
 print_table(const struct run *run, size_t first)
 {
     const struct ar_bench *const bench = run->bench;
+    struct ar_results so_far = *run->results;
+    so_far.incomplete = "the run goes on";
     ar_progress_clear(&run->progress);
     if (bench->format != AR_COLUMNS_JSON)
         ar_results_print(run->results, first);
+    if (bench->html && run->tables < run->all_tables)
+        ar_results_page(&so_far);
 }
 
 /* Measures one size in one place, and prints what can be printed as soon as it
@@ -282,7 +288,7 @@ count_cpus(void)
 
 static int
 measure(struct ar_results *results, const struct ar_bench *bench,
-        const struct ar_node_places *places)
+        const struct ar_node_places *places, const char *command)
 {
     struct run run = {.results = results, .bench = bench};
     struct ar_measurement *const m = &run.m;
@@ -293,7 +299,8 @@ measure(struct ar_results *results, const struct ar_bench *bench,
                                    .nranks = m->nranks,
                                    .cpus = count_cpus(),
                                    .type = ar_named_name(bench->type),
-                                   .op = ar_op_name(bench->op)};
+                                   .op = ar_op_name(bench->op),
+                                   .command = command ? command : ""};
     ar_provenance_mpi(results->mpi, sizeof results->mpi);
     name_machine(results->machine, sizeof results->machine);
     ar_progress_begin(&run.progress, "bench", m->speaks && !bench->quiet);
@@ -309,10 +316,9 @@ measure(struct ar_results *results, const struct ar_bench *bench,
 
 /* What is written when all is measured, by rank 0. */
 static int
-write_all(const struct ar_results *results, int argc, char **argv)
+write_all(const struct ar_results *results)
 {
     const struct ar_bench *const bench = results->bench;
-    char *const command = ar_cli_command(results->nranks, argc, argv);
     int status = AR_EXIT_DONE;
     if (bench->format == AR_COLUMNS_CSV && results->n == 0)
         ar_results_print(results, 0); /* the head alone */
@@ -321,8 +327,7 @@ write_all(const struct ar_results *results, int argc, char **argv)
     if (fflush(stdout) || ferror(stdout)) /* which is told at the exit */
         status = AR_EXIT_FAILED;
     if (bench->html && !status)
-        status = ar_results_page(results, bench->html, command ? command : "");
-    free(command);
+        status = ar_results_page(results);
     return status;
 }
 
@@ -350,15 +355,17 @@ ar_cli_bench(int argc, char **argv)
         status = take_places(&places, bench.nodes);
     if (!status && rank == 0)
         ar_cli_warn_of_settings("bench");
+    char *const command = ar_cli_command(nranks, argc, argv);
     ar_others_begin(&others);
     if (!status)
-        status = measure(&results, &bench, &places);
+        status = measure(&results, &bench, &places, command);
     ar_others_end(&others, "bench");
     /* Before MPI_Finalize: an interrupted launcher waits for a moment alone. */
     const bool has_results = results.n > 0 || results.incomplete;
-    if (rank == 0 && has_results && write_all(&results, argc, argv))
+    if (rank == 0 && has_results && write_all(&results))
         status = status ? status : AR_EXIT_FAILED;
     MPI_Finalize();
+    free(command);
     ar_results_fini(&results);
     ar_placement_fini(&places.placement);
     ar_bench_fini(&bench);

@@ -70,6 +70,7 @@ struct ar_results {
     char machine[192];      /* rank 0's host and its CPU's name */
     struct ar_result *rows; /* owned */
     size_t n;
+    const char *command;    /* what a reader types to repeat it.  Borrowed */
     const char *incomplete; /* why not all was measured; NULL: it was.  Borrowed */
 };
 
@@ -88,9 +89,8 @@ void ar_results_print(const struct ar_results *results, size_t first);
 /* All as one object. */
 void ar_results_write_json(FILE *to, const struct ar_results *results);
 
-/* All into a page, with plots; command is what a reader types to repeat it.  An enum ar_exit,
- * having said why. */
-int ar_results_page(const struct ar_results *results, const char *path, const char *command);
+/* All into the page that is asked for, with plots.  An enum ar_exit, having said why. */
+int ar_results_page(const struct ar_results *results);
 
 /* Where a row stands beside the fastest one of its size and place. */
 enum ar_result_order {

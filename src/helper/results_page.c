@@ -10,20 +10,14 @@
 #include "report/clock.h"
 #include "report/json.h"
 
-struct shown {
-    const struct ar_results *results;
-    const char *command;
-};
-
 static bool
 print_text(const void *what)
 {
-    const struct shown *const shown = what;
-    struct ar_bench bench = *shown->results->bench;
-    struct ar_results results = *shown->results;
+    struct ar_results results = *(const struct ar_results *)what;
+    struct ar_bench bench = *results.bench;
     bench.format = AR_COLUMNS_TEXT;
     results.bench = &bench;
-    printf("%s\n", shown->command);
+    printf("%s\n", results.command);
     ar_results_print(&results, 0);
     return true;
 }
@@ -31,12 +25,11 @@ print_text(const void *what)
 static bool
 print_document(const void *what)
 {
-    const struct shown *const shown = what;
-    const struct ar_results *const results = shown->results;
+    const struct ar_results *const results = what;
     char day[AR_DATE_TEXT], places[AR_NODE_PLACES_TEXT];
     struct ar_json json = {.to = stdout};
     ar_json_begin(&json, NULL, '{');
-    ar_json_put_text(&json, "command", shown->command);
+    ar_json_put_text(&json, "command", results->command);
     ar_json_put_text(&json, "machine", results->machine);
     ar_json_put_text(&json, "when", ar_clock_date(day, false));
     ar_json_put_text(&json, "incomplete", results->incomplete ? results->incomplete : "");
@@ -51,8 +44,7 @@ print_document(const void *what)
 }
 
 int
-ar_results_page(const struct ar_results *results, const char *path, const char *command)
+ar_results_page(const struct ar_results *results)
 {
-    const struct shown shown = {results, command};
-    return ar_page_write(path, "bench.js", print_text, print_document, &shown);
+    return ar_page_write(results->bench->html, "bench.js", print_text, print_document, results);
 }

@@ -297,6 +297,25 @@ if need_browser; then
 fi
 grep -q '^<pre>mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" || fail "HTML: no command without scripts"
 ! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
+
+# The page has each table as soon as it is measured: of ranks that are killed in the second table it has the first.
+# shellcheck disable=SC2016 # for the ranks' shells
+launch 2 sh -c 'echo $$ >>"$0"; exec "$@"' "$scratch/ranks" ./allreduce bench --algo=ring --sizes=8,16 --time=10 --repetitions=200 \
+    --html="$scratch/killed.html" >"$scratch/out" 2>&1 &
+launched=$!
+for _ in $(seq 600); do
+    [ ! -e "$scratch/killed.html" ] || break
+    sleep 0.1
+done
+xargs kill -KILL <"$scratch/ranks"
+wait $launched
+if command -v python3 >/dev/null; then
+    python3 -c 'import json, re, sys
+shown = json.loads(re.search("<script id=.document.*?>(.*?)</script>", open(sys.argv[1]).read(), re.S).group(1))
+assert shown["incomplete"] == "the run goes on"
+assert [row["bytes"] for row in shown["bench"]["results"]] == [8] * 4' "$scratch/killed.html" ||
+        fail "a killed run: its page is not that of the first table: $(cat "$scratch/out")"
+fi
 launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
     --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
 grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
