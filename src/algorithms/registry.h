@@ -13,6 +13,7 @@
 #define AR_WINDOW_MAX   256     /* segments in flight */
 #define AR_SEGMENTS_MAX 1000000 /* of a message, if their number is given */
 #define AR_WINDOW_AUTO  0       /* the number that ar_algorithm_window returns */
+#define AR_FILE_TEXT    240     /* of a file's name */
 
 enum ar_broadcast {
     AR_BROADCAST_FLAT,
@@ -39,6 +40,7 @@ enum ar_copy {
 
 struct ar_algorithm;
 struct ar_node_index;
+struct ar_written_row;
 
 /* What a user may set in parentheses after an algorithm's name.  The algorithm itself adapts every
  * value to any nranks, as its card says. */
@@ -70,6 +72,8 @@ struct ar_params {
     const struct ar_node_index *node_index; /* of node_of; NULL: none.  Borrowed. */
     struct ar_levels levels;                /* in shared memory */
     enum ar_copy copy;                      /* in shared memory, too */
+    char file[AR_FILE_TEXT]; /* of a schedule; %n stands for the number of ranks, %% for a % */
+    const struct ar_written_row *written; /* what was read there; NULL: nothing.  Borrowed */
     /* What the ranks share; NULL: nothing is known.  Borrowed. */
     const struct ar_domains *domains;
     /* Of the ranks, by the levels; NULL: an emission makes its own, or is flat.  A caller that
@@ -96,7 +100,8 @@ enum ar_param_bit {
     AR_TAKES_ORDER = 16384,
     AR_TAKES_LEVELS = 32768,
     AR_TAKES_COPY = 65536,
-    AR_TAKES_END = 131072 /* past the last */
+    AR_TAKES_FILE = 131072,
+    AR_TAKES_END = 262144 /* past the last */
 };
 
 /* What does not change the bits of a result.  Each level includes those before it. */
@@ -128,7 +133,8 @@ enum ar_scratch {
     AR_SCRATCH_RADIX,  /* one from each of a group of radix */
     AR_SCRATCH_INTRA,  /* with intra=flat one from each rank, otherwise as VECTOR */
     AR_SCRATCH_RANKS,  /* one from each rank */
-    AR_SCRATCH_INTER   /* as the algorithm between nodes */
+    AR_SCRATCH_INTER,  /* as the algorithm between nodes */
+    AR_SCRATCH_WRITTEN /* as the file says */
 };
 
 /* The lines of a row's card, each for the rank with the largest value. */

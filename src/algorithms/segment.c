@@ -4,6 +4,7 @@
 
 #include "algorithms/card.h"
 #include "algorithms/grouping.h"
+#include "algorithms/written_row.h"
 #include "schedule/accesses.h"
 
 size_t
@@ -14,6 +15,8 @@ ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_par
     const struct ar_algorithm *inter = ar_params_inter(params);
     if (row->scratch == AR_SCRATCH_INTER)
         return ar_algorithm_scratch_vectors(inter, &inter->defaults, nranks);
+    if (row->scratch == AR_SCRATCH_WRITTEN)
+        return params->written->vectors;
     if (row->scratch == AR_SCRATCH_RADIX)
         return 2 + (radix < ranks ? radix : ranks);
     const bool is_flat = row->scratch == AR_SCRATCH_INTRA && params->intra == AR_INTRA_FLAT;

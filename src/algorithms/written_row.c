@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule/written_print.h"
 
@@ -61,7 +62,160 @@ ar_written_row_make(struct ar_written *w, const struct ar_emission *emission)
         return error ? error : AR_ERR_PARAM;
     error = ar_written_make(w, schedules, emission->nranks, (int)blocks);
     ar_schedules_destroy(schedules, emission->nranks);
+    const struct ar_written_row *const written = emission->params->written;
     if (!error)
-        snprintf(w->name, sizeof w->name, "%s", emission->row->name);
+        snprintf(w->name, sizeof w->name, "%s",
+                 written ? written->written.name : emission->row->name);
     return error;
+}
+
+/* --- files as rows --- */
+
+static int
+emit(struct ar_schedule *s, int rank, int nranks, size_t count, const struct ar_params *params)
+{
+    if (params->written && params->written->written.nranks == nranks)
+        return ar_written_emit(s, &params->written->written, rank, count);
+    ar_schedule_fail(s, AR_ERR_STEP);
+    return ar_schedule_finish(s);
+}
+
+/* What a file may promise at most: its proof is asked when it is known. */
+const struct ar_algorithm ar_row_of_file = {
+    .name = "schedule",
+    .aliases = "",
+    .emit = emit,
+    .keeps = AR_DETERMINISM_SIZE,
+    .keeps_order = true,
+    .takes = AR_TAKES_FILE,
+    .defaults = {.window = 1},
+    .title = "a schedule that is written in a file",
+    .card = {"0", "0", "0", "0", "0"},
+    .needs = "this number of ranks",
+    .source = "its author",
+};
+
+static void
+hold(size_t *vectors, const struct ar_written_region *blocks)
+{
+    for (int i = 0; i < blocks->n; i++)
+        vectors[blocks->first + i]++;
+}
+
+static size_t
+most_of(const size_t *vectors, int n)
+{
+    size_t most = 0;
+    for (int i = 0; i < n; i++)
+        most = vectors[i] > most ? vectors[i] : most;
+    return most;
+}
+
+/* How often TMP has room for the same block, and how often one round receives it to combine. Other
+ * counts only make some blocks shorter than others.  0 without memory. */
+static size_t
+count_vectors(const struct ar_written *w)
+{
+    const size_t bytes = (size_t)w->nblocks * sizeof(size_t);
+    size_t *const vectors = calloc((size_t)w->nblocks, sizeof *vectors), landing = 0;
+    if (!vectors)
+        return 0;
+    for (int r = 0; r < w->nranks; r++) {
+        memset(vectors, 0, bytes);
+        for (size_t i = 0; i < w->ranks[r].n; i++) {
+            const struct ar_written_step *const step = &w->ranks[r].steps[i];
+            if (step->kind == AR_RECV_REDUCE)
+                hold(vectors, &step->dst);
+            if (!step->ends_round)
+                continue;
+            const size_t most = most_of(vectors, w->nblocks);
+            landing = most > landing ? most : landing;
+            if (most > 0)
+                memset(vectors, 0, bytes);
+        }
+    }
+    memset(vectors, 0, bytes);
+    for (size_t i = 0; i < w->npieces; i++)
+        hold(vectors,
+             &(struct ar_written_region){.first = w->pieces[i].first, .n = w->pieces[i].n});
+    const size_t all = most_of(vectors, w->nblocks) + landing;
+    free(vectors);
+    return all > 2 ? all : 2;
+}
+
+/* Does each step name all blocks, so that an op gets whole vectors? */
+static bool
+passes_whole_vectors(const struct ar_written *w)
+{
+    for (int r = 0; r < w->nranks; r++)
+        for (size_t i = 0; i < w->ranks[r].n; i++) {
+            const struct ar_written_step *const step = &w->ranks[r].steps[i];
+            if ((step->kind == AR_SEND ? step->a.n : step->dst.n) < w->nblocks)
+                return false;
+        }
+    return true;
+}
+
+/* The cost was counted with an element in each block. */
+static void
+write_card(struct ar_written_row *r)
+{
+    const int n = r->written.nblocks;
+    const struct ar_cost *const cost = &r->proof.cost;
+    const size_t elements[] = {[AR_CARD_SENT] = cost->sent.most,
+                               [AR_CARD_REDUCED] = cost->reduced.most,
+                               [AR_CARD_SCRATCH] = cost->scratch.most};
+    snprintf(r->card[AR_CARD_ROUNDS], AR_WRITTEN_CARD, "%zu", cost->rounds);
+    for (int i = AR_CARD_SENT; i <= AR_CARD_SCRATCH; i++)
+        snprintf(r->card[i], AR_WRITTEN_CARD, n > 1 ? "%zun/%d" : "%zun", elements[i], n);
+    snprintf(r->card[AR_CARD_TIME], AR_WRITTEN_CARD,
+             n > 1 ? "about %zua + (%zun/B + %zunC)/%d" : "about %zua + %zun/B + %zunC",
+             cost->rounds, cost->sent.most, cost->reduced.most, n);
+    for (int i = 0; i < AR_CARD_LINES; i++)
+        r->row.card[i] = r->card[i];
+}
+
+/* Tells files of one name apart (FNV-1a). */
+static unsigned
+hash_of(const char *text)
+{
+    uint32_t hash = UINT32_C(2166136261);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT32_C(16777619);
+    return hash;
+}
+
+int
+ar_written_row_init(struct ar_written_row *r, const struct ar_written *written,
+                    const struct ar_written_proof *proof, const char *text)
+{
+    r->vectors = count_vectors(written);
+    if (r->vectors == 0)
+        return AR_ERR_MEMORY;
+    r->written = *written;
+    r->proof = *proof;
+    r->row = ar_row_of_file;
+    r->row.name = r->name;
+    r->row.takes = 0;
+    r->row.scratch = AR_SCRATCH_WRITTEN;
+    r->row.defaults.written = r;
+    r->row.keeps_order = proof->in_rank_order;
+    r->row.keeps = proof->alike ? AR_DETERMINISM_SIZE : AR_DETERMINISM_PLACEMENT;
+    r->row.stand_in = passes_whole_vectors(written) ? NULL : "butterfly";
+    snprintf(r->name, sizeof r->name, "schedule:%s#%08x", written->name, hash_of(text));
+    write_card(r);
+    return AR_OK;
+}
+
+char *
+ar_written_path(char path[AR_WRITTEN_PATH], const char *file, int nranks)
+{
+    size_t n = 0;
+    for (const char *at = file; *at; at++)
+        if (at[0] == '%' && *++at == 'n')
+            n += (size_t)snprintf(path + n, AR_WRITTEN_PATH - n, "%d", nranks);
+        else
+            path[n++] = *at;
+    path[n] = '\0';
+    return path;
 }

@@ -39,6 +39,10 @@ void ar_cli_need_jansson(const char *command);
 /* The text of a file, malloced; NULL, having said why behind the command's name and what. */
 char *ar_cli_read_text(const char *command, const char *what, const char *path);
 
+/* Reads and proves a file with a schedule, which is kept until the program ends.  An enum ar_exit,
+ * having said, as this command, what is wrong and where. */
+int ar_cli_read_schedule(const struct ar_written_row **made, const char *command, const char *path);
+
 /* Reads the machine of --machine.  An enum ar_exit, having said what is wrong with the file. */
 int ar_cli_read_machine(struct ar_machine *machine, const char *command, const char *file);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/written_row.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "config/files.h"
@@ -123,6 +124,20 @@ is_file(const struct ar_explain *request)
     return request->algorithm && memchr(request->algorithm, '/', strcspn(request->algorithm, "("));
 }
 
+/* The file has its number of ranks. */
+static void
+read_file(struct argp_state *state, struct ar_explain *request, int placed)
+{
+    const int given = request->nranks ? request->nranks : placed;
+    const int status = ar_cli_read_schedule(&request->written, "explain", request->algorithm);
+    if (status)
+        exit(status);
+    request->nranks = request->written->written.nranks;
+    if (given && given != request->nranks)
+        argp_error(state, "'%s' is for %d ranks, not for %d", request->algorithm, request->nranks,
+                   given);
+}
+
 /* What can only be judged when all options are known. */
 static void
 check_request(struct argp_state *state, struct ar_explain *request)
@@ -150,11 +165,8 @@ check_request(struct argp_state *state, struct ar_explain *request)
     if (request->schedule && (drawn || is_timed || !request->algorithm))
         argp_error(state, "--schedule prints one algorithm: no --svg, --html, --machine, --compare "
                           "or --rules");
-    if (is_file(request) && (request->nranks || placed || is_timed || drawn || request->schedule))
-        argp_error(state,
-                   "a file of a schedule has its number of ranks, and is proved and drawn as "
-                   "text: no option but --size and --element goes with '%s'",
-                   request->algorithm);
+    if (is_file(request))
+        read_file(state, request, placed);
     if (!request->nranks)
         request->nranks = placed ? placed : 4;
     /* With a machine nothing is proved or drawn. */
@@ -265,8 +277,7 @@ ar_cli_explain(int argc, char **argv)
         .reduction_gbytes = AR_CLI_GBYTES,
     };
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
-    const int exit_code = request.rules       ? ar_explain_rules(&request)
-                          : is_file(&request) ? ar_explain_file(&request)
+    const int exit_code = request.rules ? ar_explain_rules(&request)
                           : request.machine_file || request.compare
                               ? ar_explain_machine(&request)
                               : ar_explain_algorithm(&request);

@@ -18,8 +18,9 @@
 #define AR_EXPLAIN_DRAWN_MAX    16                     /* ranks of a figure one can read */
 
 struct ar_explain {
-    const char *algorithm;    /* one of these two is NULL */
-    const char *rules;        /* a text, or the name of a file */
+    const struct ar_written_row *written; /* the file that algorithm names; NULL: none */
+    const char *algorithm;                /* one of these two is NULL */
+    const char *rules;                    /* a text, or the name of a file */
     struct ar_traits call;    /* of the call that the rules are asked about; asks: those given */
     const char *machine_file; /* NULL: none */
     bool compare;             /* all algorithms */
@@ -44,7 +45,6 @@ struct ar_explain {
 
 /* These print to stdout, errors to stderr, and return an enum ar_exit. */
 int ar_explain_algorithm(const struct ar_explain *request);
-int ar_explain_file(const struct ar_explain *request);
 int ar_explain_rules(const struct ar_explain *request);
 int ar_explain_machine(const struct ar_explain *request);
 
@@ -63,12 +63,21 @@ struct ar_request ar_explain_call(const struct ar_explain *request);
  * in_order: a text of rules for the caller to free.  An enum ar_exit, having said why it failed. */
 int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_order);
 
+/* Puts the row of the file that the choice names in its place.  An enum ar_exit, having said why it
+ * failed. */
+int ar_explain_read_file(struct ar_choice *choice, const struct ar_explain *request);
+
+/* Prints the choice, in the form for messages of about count elements, as a file.  An enum ar_exit,
+ * having said why it failed. */
+int ar_explain_print_schedule(const struct ar_explain *request, const struct ar_choice *choice,
+                              size_t count);
+
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);
 
-/* The one algorithm that text names for ranks on so many nodes (0: unknown, taken as one); else
- * tells why not, and returns AR_EXIT_USAGE. */
-int ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes);
+/* The one algorithm that the request names for ranks on so many nodes (0: unknown, taken as one).
+ * An enum ar_exit, having said why there is none. */
+int ar_explain_read_choice(struct ar_choice *choice, const struct ar_explain *request, int nodes);
 
 /* --- the picture (svg.c), and the page (explain_page.c) --- */
 

@@ -18,7 +18,6 @@
 #include "schedule/cost.h"
 #include "schedule/figure.h"
 #include "schedule/holdings.h"
-#include "schedule/written_print.h"
 #include "select/foreign.h"
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
@@ -50,11 +49,17 @@ ar_explain_problem(const char *text, const struct ar_problem *problem)
 }
 
 int
-ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
+ar_explain_read_choice(struct ar_choice *choice, const struct ar_explain *request, int nodes)
 {
+    const char *const text = request->algorithm;
     struct ar_problem problem;
     struct ar_rules *rules;
     const char *why = NULL;
+    if (request->written) {
+        const struct ar_algorithm *const row = &request->written->row;
+        *choice = (struct ar_choice){AR_CHOICE_ALGORITHM, row, row->defaults};
+        return AR_EXIT_DONE;
+    }
     if (ar_rules_parse(&rules, text, &problem)) {
         ar_explain_problem(text, &problem);
         return AR_EXIT_USAGE;
@@ -73,7 +78,9 @@ ar_explain_read_choice(struct ar_choice *choice, const char *text, int nodes)
             "needs a machine: give --machine=FILE; --rules=auto shows what it chooses without one";
     if (why)
         fprintf(stderr, "allreduce explain: '%s': %s\n", text, why);
-    return why ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    return why                    ? AR_EXIT_USAGE
+           : *choice->params.file ? ar_explain_read_file(choice, request)
+                                  : AR_EXIT_DONE;
 }
 
 /* --- the schedules of all ranks --- */
@@ -97,13 +104,20 @@ emit_all(struct ar_schedule **made, const struct explained *e, size_t count)
 
 /* --- what is printed --- */
 
+/* So many elements that every block has some. */
+static size_t
+full_count(const struct explained *e)
+{
+    const struct ar_written_row *const written = e->choice.params.written;
+    return written ? (size_t)written->written.nblocks : 4 * (size_t)e->request->nranks;
+}
+
 /* Elements of the message, and of its longest segment. */
 static void
 find_counts(struct explained *e)
 {
     const struct ar_explain *const request = e->request;
-    e->whole =
-        request->size_given ? request->bytes / request->element_bytes : 4 * (size_t)request->nranks;
+    e->whole = request->size_given ? request->bytes / request->element_bytes : full_count(e);
     if (e->whole > 0)
         e->count = ar_algorithm_segment(e->choice.algorithm, &e->choice.params, request->nranks,
                                         e->whole, request->element_bytes, SIZE_MAX);
@@ -200,12 +214,11 @@ static int
 find_out(struct explained *e)
 {
     /* Whether all elements are combined alike is asked where every block has elements. */
-    const size_t full_count = 4 * (size_t)e->request->nranks;
-    find_counts(e);
-    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : full_count;
-    int error = prove(&e->drawn, e, full_count);
+    const size_t full = full_count(e);
+    e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : full;
+    int error = prove(&e->drawn, e, full);
     e->alike = !error && e->verdict.alike;
-    if (!error && e->drawn_count != full_count) {
+    if (!error && e->drawn_count != full) {
         ar_schedules_destroy(e->drawn, e->request->nranks);
         error = prove(&e->drawn, e, e->drawn_count);
     }
@@ -316,9 +329,10 @@ print_proof(const struct explained *e)
         printf(" in %zu segments, %d in flight; below, one of %zu", (count + at_once - 1) / at_once,
                ar_algorithm_window(e->choice.algorithm, &e->choice.params, request->nranks),
                at_once);
-    printf("\n%sproved%s: each rank counts once, %s, in one expression on all\n"
+    printf("\n%sproved%s%s: each rank counts once, %s, in one expression on all\n"
            "ranks; no deadlock, no hazard; the same with MPI_IN_PLACE (%zu element%s)\n\n",
-           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout), order_of(e), e->drawn_count,
+           ar_color_begin(stdout, AR_COLOR_GOOD), ar_color_end(stdout),
+           e->choice.params.written ? " for every count" : "", order_of(e), e->drawn_count,
            ar_plural(e->drawn_count));
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
         printf("(figures are drawn for up to %d ranks; --svg FILE draws up to %d)\n\n",
@@ -516,35 +530,6 @@ tell_error(const struct explained *e, int error)
     return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }
 
-/* What depends on sizes and nodes stands in the comment.  An enum ar_exit. */
-static int
-print_schedule(struct explained *e)
-{
-    const struct ar_explain *const request = e->request;
-    char name[AR_CHOICE_TEXT], places[AR_PLACEMENT_TEXT], comment[sizeof name + sizeof places + 64];
-    struct ar_written w;
-    find_counts(e);
-    const struct ar_emission emission = {e->choice.algorithm, &e->choice.params, request->nranks,
-                                         e->count};
-    const int error = ar_written_row_make(&w, &emission);
-    if (error == AR_ERR_PARAM) {
-        fprintf(stderr,
-                "allreduce explain: '%s' cuts vectors into more blocks than a file may have\n",
-                request->algorithm);
-        return AR_EXIT_FAILED;
-    }
-    if (error)
-        return tell_error(e, AR_ERR_MEMORY);
-    snprintf(
-        comment, sizeof comment, "%s, %s, messages of about %zu element%s",
-        ar_choice_print(&e->choice, name, sizeof name),
-        ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
-        e->count, ar_plural(e->count));
-    ar_written_print(stdout, &w, comment);
-    ar_written_fini(&w);
-    return AR_EXIT_DONE;
-}
-
 /* Finds out and prints what was asked for.  An enum ar_exit. */
 static int
 explain(struct explained *e, const struct ar_levels *levels)
@@ -569,7 +554,7 @@ ar_explain_algorithm(const struct ar_explain *request)
     struct ar_params *const params = &e.choice.params;
     struct ar_grouping grouping;
     struct ar_levels levels;
-    int status = ar_explain_read_choice(&e.choice, request->algorithm, request->placement.nnodes);
+    int status = ar_explain_read_choice(&e.choice, request, request->placement.nnodes);
     if (status)
         return status;
     const char *const change = ar_algorithm_fit(e.choice.algorithm, params, request->nranks);
@@ -579,7 +564,9 @@ ar_explain_algorithm(const struct ar_explain *request)
     if (ar_algorithm_group(&grouping, &levels, e.choice.algorithm, params, request->nranks))
         return tell_error(&e, AR_ERR_MEMORY);
     params->grouping = &grouping;
-    status = request->schedule ? print_schedule(&e) : explain(&e, &levels);
+    find_counts(&e);
+    status = request->schedule ? ar_explain_print_schedule(request, &e.choice, e.count)
+                               : explain(&e, &levels);
     ar_grouping_fini(&grouping);
     ar_schedules_destroy(e.drawn, request->nranks);
     return status;

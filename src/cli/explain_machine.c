@@ -231,7 +231,7 @@ static int
 explain_one(const struct scene *scene)
 {
     struct ar_choice choice;
-    const int exit_code = ar_explain_read_choice(&choice, scene->request->algorithm, scene->nnodes);
+    const int exit_code = ar_explain_read_choice(&choice, scene->request, scene->nnodes);
     if (exit_code != AR_EXIT_DONE)
         return exit_code;
     struct ar_prediction prediction;

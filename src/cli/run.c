@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "algorithms/written_row.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/preload.h"
@@ -115,6 +116,25 @@ resolve_rules(struct request *request)
     return unsetenv("ALLREDUCE_RULES");
 }
 
+/* Proves the files that clauses name, on rank 0 alone: others need not have them.  One that is not
+ * there, or depends on the number of ranks, is left to the job.  An enum ar_exit. */
+static int
+prove_files(const struct ar_config *config)
+{
+    char path[AR_WRITTEN_PATH];
+    const struct ar_written_row *row;
+    int status = AR_EXIT_DONE;
+    for (int source = 0; source < AR_SOURCES; source++) {
+        const struct ar_rules *const rules = config->rules[source];
+        for (size_t i = 0; rules && i < rules->nclauses && !status; i++) {
+            const char *const file = rules->clauses[i].choice.params.file;
+            if (*file && !strstr(file, "%n") && access(ar_written_path(path, file, 0), R_OK) == 0)
+                status = ar_cli_read_schedule(&row, "run", path);
+        }
+    }
+    return status;
+}
+
 /* Sets all variables, and reads them as the library will: a bad one would end the job later.
  * "ALLREDUCE_ALGO: column 1: ..." is told as the one who typed --algo knows it. */
 static int
@@ -142,9 +162,11 @@ apply_settings(struct request *request)
         else
             fprintf(stderr, "allreduce run: %s\n", config->problem);
     }
-    const int error = config->error;
+    const int status = config->error                            ? AR_EXIT_USAGE
+                       : config->broken || ar_rank_in_job() > 0 ? AR_EXIT_DONE
+                                                                : prove_files(config);
     ar_config_destroy(config);
-    return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
+    return status;
 }
 
 /* --- the program --- */

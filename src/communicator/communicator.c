@@ -13,6 +13,7 @@
 #include "communicator/transport.h"
 #include "communicator/tuner.h"
 #include "communicator/ways.h"
+#include "communicator/written_files.h"
 #include "execute/group.h"
 #include "execute/key.h"
 #include "execute/node_plan.h"
@@ -82,6 +83,7 @@ destroy(struct ar_communicator *c)
     ar_tuner_destroy(c->choice.tuner);
     ar_engine_destroy(c);
     ar_levels_forget(c);
+    ar_written_forget(c);
     ar_rules_destroy(c->messages.rules[0]);
     ar_rules_destroy(c->messages.rules[1]);
     ar_config_destroy(c->agreement.own_config);

@@ -9,6 +9,7 @@
 #include "communicator/transport.h"
 #include "communicator/tuner.h"
 #include "communicator/ways.h"
+#include "communicator/written_files.h"
 #include "execute/node_plan.h"
 #include "reduce/packed.h"
 #include "select/number.h"
@@ -134,6 +135,17 @@ ask_pick(struct question *q)
         leave_to_mpi(d);
         d->reason = ar_reason_no_commute;
     }
+    return true;
+}
+
+/* What the file has that the choice names.  Where the proof does not serve, native does. */
+static bool
+ask_file(struct question *q)
+{
+    struct ar_decision *const d = q->d;
+    if (d->choice.kind != AR_CHOICE_ALGORITHM || !(d->choice.algorithm->takes & AR_TAKES_FILE))
+        return false;
+    q->error = ar_written_settle(q->c, q->comm, d);
     return true;
 }
 
@@ -276,6 +288,7 @@ static const struct source {
     {ask_size, "nothing to reduce"},        /* MPI makes counts and sizes equal */
     {ask_settings, NULL},                   /* compared at the first call */
     {ask_pick, NULL},                       /* by times on which the ranks agreed */
+    {ask_file, NULL},                       /* one rank's file and proof */
     {ask_devices, ar_reason_device},        /* agreed for calls of this kind */
     {ask_ranks, NULL},                      /* MPI makes their number equal */
     {ask_seen, ar_reason_first},            /* all ranks count the same calls */

@@ -9,6 +9,9 @@
 
 #define AR_INTEL_ID_MAX 12 /* the last id that I_MPI_ADJUST_ALLREDUCE documents */
 
+/* What ends the name of a file that is not in quotes. */
+#define AR_PATH_ENDS " \t\n\v\f\r;:,()#\""
+
 /* The registry's row of a name or alias, '-' read as '_'; NULL if there is none. */
 const struct ar_algorithm *ar_name_find(struct ar_word word);
 

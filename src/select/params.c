@@ -7,15 +7,16 @@
 
 #include "select/node_levels.h"
 
-enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT, WINDOW, LEVELS };
+enum kind { INTEGER, NAME, SEGMENT, SIZE, DIMS, ROW, AMOUNT, WINDOW, LEVELS, PATH };
 
 struct param {
     const char *name;
     unsigned bit; /* enum ar_param_bit; 0: every row takes it */
     enum kind kind;
-    size_t offset; /* of the int, enum or size_t in struct ar_params; not for DIMS, LEVELS */
-    int min;       /* INTEGER, AMOUNT, WINDOW */
-    int max;       /* INTEGER, AMOUNT, WINDOW */
+    size_t offset;            /* of the int, enum or size_t in struct ar_params; not for DIMS,
+                                LEVELS, PATH */
+    int min;                  /* INTEGER, AMOUNT, WINDOW */
+    int max;                  /* INTEGER, AMOUNT, WINDOW */
     const char *const *names; /* NAME */
 };
 
@@ -40,6 +41,7 @@ static const struct param table[] = {
     {"whole", AR_TAKES_WHOLE, SIZE, AT(whole_bytes), 0, 0, NULL},
     {"levels", AR_TAKES_LEVELS, LEVELS, 0, 0, 0, NULL},
     {"copy", AR_TAKES_COPY, NAME, AT(copy), 0, 0, ar_copy_names},
+    {"file", AR_TAKES_FILE, PATH, 0, 0, 0, NULL},
     {"segment", 0, SEGMENT, AT(segment_bytes), 0, 0, NULL},
     {"window", 0, WINDOW, AT(window), 1, AR_WINDOW_MAX, NULL},
 };
@@ -96,6 +98,28 @@ parse_segment(struct ar_params *params, struct ar_word value)
     return true;
 }
 
+/* In quotes or without; each % is one of %n and %%. */
+static bool
+parse_path(struct ar_params *params, struct ar_word value)
+{
+    const bool is_quoted = *value.at == '"';
+    const char *const path = value.at + is_quoted;
+    const size_t length = value.length - 2 * is_quoted;
+    for (size_t i = 0; i < length; i++) {
+        const bool is_special = path[i] == '%';
+        if (is_special && (i + 1 == length || !strchr("n%", path[i + 1])))
+            return false;
+        if ((unsigned char)path[i] < ' ' || path[i] == 0x7f)
+            return false;
+        i += is_special;
+    }
+    if (length == 0 || length >= sizeof params->file)
+        return false;
+    memset(params->file, 0, sizeof params->file);
+    memcpy(params->file, path, length);
+    return true;
+}
+
 static bool
 parse_value(struct ar_params *params, const struct param *param, struct ar_word value)
 {
@@ -135,6 +159,8 @@ parse_value(struct ar_params *params, const struct param *param, struct ar_word 
         return params->inter != NULL;
     case LEVELS:
         return ar_levels_parse(&params->levels, value);
+    case PATH:
+        return parse_path(params, value);
     }
     *(int *)place_of(params, param) = number;
     return true;
@@ -180,6 +206,12 @@ tell_values(struct ar_text *why, const struct param *param, struct ar_word value
         break;
     case LEVELS:
         ar_levels_tell(why, value);
+        break;
+    case PATH:
+        ar_text_add(why,
+                    "the name of a file, of 1 to %zu characters, in which %%n is the number of "
+                    "ranks and %%%% is %%",
+                    sizeof(struct ar_params){0}.file - 1);
         break;
     }
 }
@@ -301,6 +333,9 @@ print_value(struct ar_text *t, const struct param *param, const struct ar_params
         break;
     case LEVELS:
         ar_levels_print(t, &params->levels);
+        break;
+    case PATH:
+        ar_text_add(t, strpbrk(params->file, AR_PATH_ENDS) ? "\"%s\"" : "%s", params->file);
         break;
     }
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/written_row.h"
 #include "schedule/grow.h"
 #include "select/foreign.h"
 #include "select/names.h"
@@ -74,6 +75,16 @@ peek_value(const struct parser *p)
     return (struct ar_word){p->at, length};
 }
 
+/* The name of a file, maybe in quotes; length 0: it does not end. */
+static struct ar_word
+peek_path(const struct parser *p)
+{
+    if (*p->at != '"')
+        return (struct ar_word){p->at, strcspn(p->at, AR_PATH_ENDS)};
+    const size_t length = strcspn(p->at + 1, "\"\n");
+    return (struct ar_word){p->at, p->at[1 + length] == '"' ? length + 2 : 0};
+}
+
 static void
 take(struct parser *p, size_t length)
 {
@@ -118,9 +129,9 @@ parse_param(struct parser *p, struct ar_choice *choice, unsigned *seen, struct a
     }
     *last = name;
     take(p, 1);
-    const struct ar_word value = peek_value(p);
+    const struct ar_word value = ar_word_is(name, "file") ? peek_path(p) : peek_value(p);
     if (value.length == 0)
-        return expected(p, "a value");
+        return expected(p, *p->at == '"' ? "a second \" on the line" : "a value");
     const char *const culprit =
         ar_params_set(&choice->params, seen, choice->algorithm, name, value, &p->why);
     if (culprit)
@@ -342,11 +353,19 @@ parse_clause(struct parser *p)
     struct ar_clause clause = {.line = p->line, .column = column_of(p, p->at)};
     struct ar_rules *const rules = p->rules;
     const struct ar_counterpart *const id = intel_id(peek_word(p, true));
-    if (!parse_algorithm(p, &clause.choice))
+    const char *const name = p->at;
+    const struct ar_word word = peek_word(p, true);
+    if (word.length > 0 && ar_word_is(word, ar_row_of_file.name)) {
+        clause.choice = ar_choice_default(&ar_row_of_file);
+        take(p, word.length);
+    } else if (!parse_algorithm(p, &clause.choice)) {
         return false;
+    }
     const bool has_params = *p->at == '(';
     if (has_params && !parse_params(p, &clause.choice))
         return false;
+    if (clause.choice.algorithm == &ar_row_of_file && !*clause.choice.params.file)
+        return REFUSE(p, name, "schedule needs a file; allowed: schedule(file=NAME)");
     struct ar_clause *const clauses =
         ar_grow(rules->clauses, rules->nclauses + 1, &rules->clauses_room, sizeof *clauses);
     if (!clauses)

@@ -5,7 +5,7 @@
  *   conditions = condition { ',' condition }
  *   condition  = size | size '-' size, each with an optional '@' ranks | '@' ranks '-' ranks,
  *                or a trait as in op=sum|max
- *   algorithm  = a name or alias of the registry | an Intel id 0..12 | native | auto
+ *   algorithm  = a name or alias of the registry | an Intel id 0..12 | schedule | native | auto
  *   size       = digits [ K | M | G ] (powers of 1024, bytes; KB and KiB alike) | inf | max
  *   ranks      = digits | inf | max
  *
@@ -13,7 +13,7 @@
  * conditions matches everything.  Blanks around tokens and case are ignored, and '-'
  * and '_' are equivalent in names.  Empty clauses are skipped, and so is a ':' that
  * nothing follows.  Every row has the parameters segment and window, and others as the
- * row says; native and auto have none.
+ * row says; native and auto have none.  schedule has a file, whose name may stand in double quotes.
  *
  * A clause matches if one of its sizes does (or it has none) and all of its traits do.
  * A trait is a list of words, separated by '|', or a range:

@@ -12,6 +12,18 @@
 enum { WRITTEN = 1, WRITTEN_BEFORE = 2 };
 
 #define HELD_MOST ((size_t)100000000) /* blocks of all ranks */
+#define WORK_MOST ((size_t)100000000) /* of reading, in blocks, ranks and names looked at */
+
+/* A short file may mean much work: in it a line stands for many steps, and a step for many
+ * blocks. */
+static void
+count_work(struct ar_reader *in, size_t work)
+{
+    in->work += work;
+    if (in->work > WORK_MOST)
+        ar_reader_refuse(in, in->at, "this is more than can be read in a second",
+                         "fewer passes, or steps on fewer blocks");
+}
 
 /* --- regions --- */
 
@@ -43,6 +55,7 @@ read_piece(struct ar_reader *in, struct ar_written_region *region)
     while (i < in->w->npieces && !(word.length == strlen(in->w->pieces[i].name) &&
                                    memcmp(in->w->pieces[i].name, word.at, word.length) == 0))
         i++;
+    count_work(in, i);
     if (i == in->w->npieces) {
         ar_reader_refuse(in, word.at, "no such piece of scratch",
                          "the names of lines such as tmp a = block 3");
@@ -196,6 +209,7 @@ read_local(struct ar_reader *in, struct ar_written_step *step)
 static void
 append(struct ar_reader *in, const struct ar_written_step *step, const char *at)
 {
+    count_work(in, (size_t)(step->kind == AR_SEND ? step->a.n : step->dst.n));
     if (++in->nsteps > AR_WRITTEN_STEPS_MAX)
         ar_reader_refuse(in, at, "too many steps", "a million, of all ranks together");
     if (!in->error)
@@ -272,6 +286,7 @@ read_ranks(struct ar_reader *in, bool is_all, bool within)
 {
     const int p = in->w->nranks;
     unsigned char *const listed = calloc((size_t)p, 1);
+    count_work(in, (size_t)p);
     if (!listed) {
         ar_reader_lack_memory(in);
         return;
@@ -344,6 +359,7 @@ read_for(struct ar_reader *in)
             if (word >= 0)
                 read_ranks(in, word == 0, true);
         }
+        count_work(in, (size_t)in->w->nranks);
         for (int r = 0; r < in->w->nranks && !in->error; r++)
             end_round(in, r);
         if (in->error)
@@ -496,4 +512,26 @@ ar_written_read(struct ar_written *w, const char *text, struct ar_text *why)
     if (in.error)
         ar_written_fini(w);
     return in.error;
+}
+
+int
+ar_written_row_read(struct ar_written_row *row, const char *text,
+                    const struct ar_written_proof *given, size_t most_work, struct ar_text *why)
+{
+    struct ar_written w;
+    struct ar_written_proof proof;
+    char refuted[AR_REFUTED_TEXT] = "";
+    int error = ar_written_read(&w, text, why);
+    if (error)
+        return error;
+    if (!given && ar_written_work(&w) > most_work)
+        error = AR_ERR_PARAM;
+    else if (!given)
+        error = ar_written_prove(&proof, &w, refuted);
+    ar_text_add(why, "%s", refuted);
+    if (!error)
+        error = ar_written_row_init(row, &w, given ? given : &proof, text);
+    if (error)
+        ar_written_fini(&w);
+    return error;
 }

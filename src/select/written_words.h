@@ -16,7 +16,7 @@ struct ar_reader {
     struct ar_text *why;
     int error;
     int r, k; /* the variables; -1: not to be used here */
-    size_t nsteps;
+    size_t nsteps, work;
     size_t *round;       /* of each rank: its first step of the round; owned */
     unsigned char *held; /* of each rank and block; owned */
 };

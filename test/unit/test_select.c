@@ -720,6 +720,43 @@ every_parameter_is_read_and_printed(void **state)
     assert_null(strstr(set_and_print("copy", "auto"), "copy"));
 }
 
+/* Only a clause names one, so no list has it, and nothing between nodes is one. */
+static void
+a_schedule_is_named_by_its_file(void **state)
+{
+    char text[512], longest[AR_FILE_TEXT] = "", printed[AR_CHOICE_TEXT];
+    (void)state;
+    assert_chooses("schedule(file=a/b-%n.txt)", 8, 2, "schedule(file=a/b-%n.txt)");
+    assert_chooses("Schedule( File=\"a/b\" , window=2 ):0-8", 8, 2, "schedule(file=a/b,window=2)");
+    assert_chooses("schedule(file=\"a; (b):,#%%\",segment=64K)", 8, 2,
+                   "schedule(file=\"a; (b):,#%%\",segment=64K)");
+    assert_canonical("ring:0-8;schedule(file=\"x#y\")\n", true, "ring:0-8;schedule(file=\"x#y\")");
+    memset(longest, '(', sizeof longest - 1);
+    struct ar_rules *const rules =
+        parsed("schedule(file=x,segment=17179869183G,window=256)", false);
+    struct ar_choice choice = rules->clauses[0].choice;
+    memcpy(choice.params.file, longest, sizeof longest);
+    ar_choice_print(&choice, printed, sizeof printed);
+    assert_non_null(strstr(printed, "\",segment=17179869183G,window=256)"));
+    ar_rules_destroy(rules);
+    assert_refused("schedule", 1, "schedule needs a file; allowed: schedule(file=NAME)");
+    assert_refused("schedule(window=2)", 1, "schedule needs a file");
+    assert_refused("schedule(file=)", 15, "expected a value");
+    assert_refused("schedule(file=\"\")", 15, "file cannot be '\"\"'");
+    assert_refused("schedule(file=\"a)", 15, "expected a second \" on the line");
+    assert_refused("schedule(file=50%)", 15, "in which %n is the number of ranks and %% is %");
+    assert_refused("schedule(file=\"a\tb\")", 15, "file cannot be");
+    assert_refused("schedule(file=a,file=b)", 17, "parameter 'file' is given twice");
+    assert_refused("schedule(root=1,file=b)", 10,
+                   "schedule has no parameter 'root'; allowed: file");
+    assert_refused("ring(file=a)", 6, "ring has no parameter 'file'");
+    assert_refused("two_level(inter=schedule)", 17, "inter cannot be 'schedule'");
+    memset(text, 'a', 300);
+    snprintf(text + 300, sizeof text - 300, ")");
+    memcpy(text, "schedule(file=", strlen("schedule(file="));
+    assert_refused(text, 15, "of 1 to 239 characters");
+}
+
 static void
 levels_that_make_no_sense_are_refused(void **state)
 {
@@ -1214,6 +1251,7 @@ main(void)
         cmocka_unit_test(refusals_point_at_the_token),
         cmocka_unit_test(parameters_are_refused_with_what_the_row_takes),
         cmocka_unit_test(every_parameter_is_read_and_printed),
+        cmocka_unit_test(a_schedule_is_named_by_its_file),
         cmocka_unit_test(levels_that_make_no_sense_are_refused),
         cmocka_unit_test(a_copy_that_makes_no_sense_is_refused),
         cmocka_unit_test(what_overrides_a_default_is_printed),

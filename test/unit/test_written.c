@@ -1,5 +1,7 @@
 /* Schedules that are written in files: what they mean, and what is wrong with those that mean
  * nothing. */
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,6 +233,86 @@ a_ring_by_hand_is_the_row(void **state)
 
 /* --- what they mean --- */
 
+/* --- files as rows --- */
+
+static struct ar_written_row row;
+
+static int
+read_row(const char *text, size_t most_work)
+{
+    char reason[1024] = "";
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    return ar_written_row_read(&row, text, NULL, most_work, &why);
+}
+
+/* Scratch memory is bound for every count, and so is what a round receives to combine. */
+static void
+a_file_is_a_row(void **state)
+{
+    (void)state;
+    const char *const texts[] = {ring, butterfly, scratch};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        assert_int_equal(read_row(texts[i], SIZE_MAX), AR_OK);
+        const int nranks = row.written.nranks;
+        const size_t vectors = ar_algorithm_scratch_vectors(&row.row, &row.row.defaults, nranks);
+        for (size_t count = 1; count < 40; count++) {
+            struct ar_schedule all[RANKS_MAX];
+            struct ar_cost cost;
+            for (int r = 0; r < nranks; r++)
+                assert_int_equal(ar_algorithm_emit(&row.row, &all[r], r, nranks, count, NULL),
+                                 AR_OK);
+            assert_int_equal(ar_cost_count(&cost, all, nranks), AR_OK);
+            assert_true(cost.scratch.most <= vectors * count);
+            for (int r = 0; r < nranks; r++)
+                ar_schedule_fini(&all[r]);
+        }
+        ar_written_fini(&row.written);
+    }
+}
+
+/* The ring combines no two blocks alike, the butterfly is for any op. */
+static void
+a_row_promises_what_was_proved(void **state)
+{
+    (void)state;
+    assert_int_equal(read_row(ring, SIZE_MAX), AR_OK);
+    assert_false(row.row.keeps_order);
+    assert_int_equal(row.row.keeps, AR_DETERMINISM_PLACEMENT);
+    assert_string_equal(row.row.stand_in, "butterfly");
+    assert_int_equal(strncmp(row.row.name, "schedule:hand-ring#", 19), 0);
+    assert_string_equal(row.row.card[AR_CARD_SENT], "8n/5");
+    ar_written_fini(&row.written);
+    assert_int_equal(read_row(butterfly, SIZE_MAX), AR_OK);
+    assert_true(row.row.keeps_order);
+    assert_int_equal(row.row.keeps, AR_DETERMINISM_SIZE);
+    assert_null(row.row.stand_in);
+    ar_written_fini(&row.written);
+}
+
+static void
+what_is_not_proved_is_no_row(void **state)
+{
+    (void)state;
+    assert_int_equal(read_row(HEAD "ranks 2\nblocks 1\nall r: send * to r^1\n", SIZE_MAX),
+                     AR_ERR_PROOF);
+    assert_int_equal(read_row("nothing", SIZE_MAX), AR_ERR_SYNTAX);
+    assert_int_equal(read_row(ring, 79), AR_ERR_PARAM);
+    assert_int_equal(read_row(ring, 160), AR_OK);
+    ar_written_fini(&row.written);
+}
+
+static void
+a_path_has_the_number_of_ranks(void **state)
+{
+    char path[AR_WRITTEN_PATH], file[AR_FILE_TEXT] = "";
+    (void)state;
+    assert_string_equal(ar_written_path(path, "a/%n/100%%-%n", 12), "a/12/100%-12");
+    for (size_t i = 0; i + 2 < sizeof file; i += 2)
+        memcpy(file + i, "%n", 2);
+    assert_int_equal(strlen(ar_written_path(path, file, INT_MAX)), (sizeof file / 2 - 1) * 10);
+}
+
 /* The counts agree at five elements, and not at six. */
 static void
 other_blocks_on_the_two_sides_are_found(void **state)
@@ -326,6 +408,10 @@ mistakes_are_told_with_their_place(void **state)
          "line 4, column 15: the steps stand on the next lines"},
         {BODY "for k in 0..9999999\n all r: send 0 to r+1\n", "line 4, column 20: too many passes"},
         {BODY "for k in 0..999999\n all r: send 0 to r+1\n", "line 5, column 9: too many steps"},
+        {HEAD "ranks 10000\nblocks 1\nfor k in 0..999999\n rank 0: copy * to *\n",
+         "line 6, column 1: this is more than can be read in a second"},
+        {HEAD "ranks 2\nblocks 90000\nfor k in 0..999999\n rank 0: copy in.* to out.*\n",
+         "line 5, column 28: this is more than can be read in a second"},
         {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
         {HEAD "ranks 10000\nblocks 100000\nall r: send 0 to r+1\n",
          "line 4, column 4: too many blocks for so many ranks"},
@@ -341,6 +427,10 @@ main(void)
         cmocka_unit_test(right_ones_are_proved_for_every_count),
         cmocka_unit_test(a_ring_by_hand_is_the_row),
         cmocka_unit_test(every_row_is_printed_and_read_back),
+        cmocka_unit_test(a_file_is_a_row),
+        cmocka_unit_test(a_row_promises_what_was_proved),
+        cmocka_unit_test(what_is_not_proved_is_no_row),
+        cmocka_unit_test(a_path_has_the_number_of_ranks),
         cmocka_unit_test(other_blocks_on_the_two_sides_are_found),
         cmocka_unit_test(the_order_can_be_told),
         cmocka_unit_test(bare_blocks_are_what_the_rank_holds),
