@@ -93,6 +93,13 @@ if command -v fish >/dev/null; then
     expect_fish '--algo=ring' 'allreduce run --algo=rin'
     expect_fish 'ring' 'allreduce run --algo rin'
     expect_fish 'ring' 'allreduce explain rin'
+    expect_fish 'placement' 'allreduce run --determinism pl'
+    expect_fish '--tune=crowded' 'allreduce run --tune=cr'
+    expect_fish 'int int32_t int64_t' 'allreduce bench -T int'
+    expect_fish 'fat-tree' 'allreduce explain ring --machine fat'
+    expect_fish '--rules=openmpi' 'allreduce run --rules=openm'
+    expect_fish 'report' 'mpiexec -n 4 allreduce rep'
+    expect_fish '--algo=ring' 'srun -n 4 /usr/bin/allreduce run --algo=rin'
 fi
 if command -v zsh >/dev/null; then
     zsh -n "$completion/zsh/_allreduce" || fail "zsh cannot read _allreduce"
