@@ -192,6 +192,14 @@ check_request(struct argp_state *state, struct ar_explain *request)
                    request->bytes, request->element_bytes);
 }
 
+static void
+add_rules(struct argp_state *state, struct ar_explain *request, const char *text)
+{
+    if (request->ncompared == AR_EXPLAIN_COMPARED_MAX)
+        argp_error(state, "at most %d --rules are allowed", AR_EXPLAIN_COMPARED_MAX);
+    request->compared[request->ncompared++] = request->rules = text;
+}
+
 static error_t
 parse_option(int key, char *value, struct argp_state *state)
 {
@@ -210,9 +218,7 @@ parse_option(int key, char *value, struct argp_state *state)
         parse_nodes(state, request, value);
         return 0;
     case 'r':
-        if (request->ncompared == AR_EXPLAIN_COMPARED_MAX)
-            argp_error(state, "at most %d --rules are allowed", AR_EXPLAIN_COMPARED_MAX);
-        request->compared[request->ncompared++] = request->rules = value;
+        add_rules(state, request, value);
         return 0;
     case CALL:
         parse_call(state, &request->call, value);
