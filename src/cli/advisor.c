@@ -394,7 +394,7 @@ write_json(const struct advice *a)
         fclose(to);
     }
     ar_json_begin(&json, NULL, '{');
-    ar_json_put(&json, "version", "1");
+    ar_json_put(&json, "format", "1");
     ar_json_put_text(&json, "verdict", a->verdict);
     ar_json_put(&json, "keep", a->keeps ? "true" : "false");
     if (a->keeps && line)

@@ -315,11 +315,11 @@ compare(const struct scene *scene)
     if (scene->request->format == AR_COLUMNS_TEXT)
         print_table(scene, rows, n);
     else
-        ar_columns_write((struct ar_columns){.to = stdout,
-                                             .format = scene->request->format,
-                                             .row = state_compared,
-                                             .table = &compared,
-                                             .n = n});
+        ar_columns_write_alone((struct ar_columns){.to = stdout,
+                                                   .format = scene->request->format,
+                                                   .row = state_compared,
+                                                   .table = &compared,
+                                                   .n = n});
     free(rows);
     return AR_EXIT_DONE;
 }
@@ -447,12 +447,12 @@ compare_rules(struct scene *scene)
                    ar_plural((size_t)request->nranks), scene->nnodes,
                    ar_plural((size_t)scene->nnodes), scene->machine.title);
         if (!error)
-            ar_columns_write((struct ar_columns){.to = stdout,
-                                                 .format = request->format,
-                                                 .row = state_rival,
-                                                 .table = rows,
-                                                 .n = nsizes * n,
-                                                 .view = "size rules us best choice"});
+            ar_columns_write_alone((struct ar_columns){.to = stdout,
+                                                       .format = request->format,
+                                                       .row = state_rival,
+                                                       .table = rows,
+                                                       .n = nsizes * n,
+                                                       .view = "size rules us best choice"});
         exit_code = tell_error(scene, error);
     }
     for (int i = 0; i < request->ncompared; i++)

@@ -153,7 +153,7 @@ state_row(struct ar_columns *c, const void *table, size_t i)
 static void
 print_table(enum ar_columns_format format)
 {
-    ar_columns_write((struct ar_columns){
+    ar_columns_write_alone((struct ar_columns){
         .to = stdout,
         .format = format,
         .row = state_row,

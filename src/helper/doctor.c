@@ -434,7 +434,7 @@ state_finding(struct ar_columns *c, const void *table, size_t i)
 static void
 print_json(const struct ar_doctor *doctor)
 {
-    printf("{\"verdict\": \"%s\",\n\"checks\": ", severity_name(worst_of(doctor)));
+    printf("{\"format\": 1, \"verdict\": \"%s\",\n\"checks\": ", severity_name(worst_of(doctor)));
     ar_columns_write((struct ar_columns){.to = stdout,
                                          .format = AR_COLUMNS_JSON,
                                          .row = state_finding,

@@ -279,6 +279,7 @@ state_run(struct ar_columns *c, const void *table, size_t i)
 {
     const struct ar_results *const results = table;
     (void)i;
+    ar_column_count(c, "format", AR_NUMBER, NULL, 1);
     ar_column_count(c, "ranks", AR_NUMBER, NULL, (uint64_t)results->nranks);
     ar_column_count(c, "cpus", AR_NUMBER, NULL, (uint64_t)results->cpus);
     ar_column_text(c, "mpi", NULL, results->mpi);

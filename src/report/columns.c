@@ -223,3 +223,12 @@ ar_columns_write(struct ar_columns c)
     }
     fputs(c.format == AR_COLUMNS_JSON ? "]\n" : "", c.to);
 }
+
+void
+ar_columns_write_alone(struct ar_columns c)
+{
+    const bool is_json = c.format == AR_COLUMNS_JSON;
+    fputs(is_json ? "{\"format\": 1,\n\"rows\": " : "", c.to);
+    ar_columns_write(c);
+    fputs(is_json ? "}\n" : "", c.to);
+}

@@ -59,6 +59,10 @@ struct ar_columns {
 /* Without rows there is no head but in CSV, where row 0 is called for its names alone. */
 void ar_columns_write(struct ar_columns c);
 
+/* The same as a whole output: in JSON as an object of the version of its names, format, and of the
+ * rows. */
+void ar_columns_write_alone(struct ar_columns c);
+
 /* The columns of a row.  Numbers are right-aligned, and texts left-aligned.  A column is as wide as
  * its longest text, or as its title with the spaces before that.  No view names a column without a
  * title.  Reals are not for what runs in a program, whose locale may write a comma. */

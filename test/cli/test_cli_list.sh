@@ -22,7 +22,7 @@ expect_bits butterfly size doubling
 expect_bits ring placement ''
 expect_bits hier_ring run ''
 if command -v python3 >/dev/null; then
-    ./allreduce list --json | python3 -c 'import json,sys; sys.exit(len(json.load(sys.stdin)) != '"$rows"')' ||
+    ./allreduce list --json | python3 -c 'import json,sys; d = json.load(sys.stdin); sys.exit(d["format"] != 1 or len(d["rows"]) != '"$rows"')' ||
         fail "--json is not JSON"
 fi
 exit $failed

@@ -276,7 +276,7 @@ if command -v python3 >/dev/null; then
         fail "JSON: exit status $?: $(cat "$scratch/err")"
     python3 -c 'import json, sys
 bench = json.load(open(sys.argv[1]))
-assert bench["ranks"] == 2 and len(bench["results"]) == 20 and bench["nodes"].endswith("/h\u00e4user")
+assert bench["format"] == 1 and bench["ranks"] == 2 and len(bench["results"]) == 20 and bench["nodes"].endswith("/h\u00e4user")
 assert bench["warnings"][0] == "set, but without effect on what is measured here: ALLREDUCE_WAIT"
 assert all(row["result"] == "right" and row["median_us"] > 0 for row in bench["results"])' \
         "$scratch/bench.json" || fail "JSON: not what was expected"

@@ -176,7 +176,7 @@ expect_limited_end "a script called python3" 0 '^note  *program .*python3 is not
 ! [ -e "$scratch/has_run" ] || fail "doctor ran the program"
 
 # Each finding with the question that it answers, as JSON, which a program can read.
-expect_limited_end "JSON" 1 '^{"verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
+expect_limited_end "JSON" 1 '^{"format": 1, "verdict": "wrong",$' ALLREDUCE_ALGO=rinng "$allreduce" doctor --json
 grep -q '"question": "Does the library understand its variables?"' "$scratch/out" || fail "JSON without the question"
 if [ -x /usr/bin/python3 ]; then
     /usr/bin/python3 -c 'import json, sys
