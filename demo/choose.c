@@ -3,6 +3,11 @@
  *   mpicc choose.c $(pkg-config --cflags --libs liballreduce) -o choose
  *   mpiexec -n 4 ./choose
  *
+ * Where the library is in a home folder, pkg-config and the program must find it there:
+ *
+ *   export PKG_CONFIG_PATH=$HOME/allreduce/lib/pkgconfig
+ *   mpicc choose.c $(pkg-config --cflags --libs liballreduce) -Wl,-rpath,$HOME/allreduce/lib -o choose
+ *
  * Set ALLREDUCE_ALGO to overrule it.
  */
 #include <allreduce.h>

@@ -5,31 +5,14 @@
 . "${srcdir:-.}/test/programs/common.sh"
 need lmp lammps
 
-cat >"$scratch/in.melt" <<'END'
-units lj
-lattice fcc 0.8442
-region box block 0 6 0 6 0 6
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287 loop geom
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify every 1 delay 0 check yes
-fix 1 all nvt temp 1.5 1.5 0.5
-thermo 10
-thermo_style custom step temp pe ke press
-thermo_modify format float %.17g norm no
-run 50
-END
+input=$(realpath "${srcdir:-.}/demo/in.melt")
 
 results() {
     sed -n '/^ *Step/,/^Loop/{/^Loop/!p}' "$scratch/$1/log.lammps"
 }
 
 melt() {
-    run "$@" lmp -in "$scratch/in.melt"
+    run "$@" lmp -in "$input" -var steps 50 -var every 10
 }
 
 # On 2 ranks each sum has two terms, and no algorithm can round it differently.
