@@ -62,20 +62,6 @@ find_time(const struct ar_facts *facts, int nranks, double bytes, double *found)
     return best ? (double)ar_row_own_ns(best) : 0;
 }
 
-/* Where the site is: "solver.f90:88", or "app+0x11f0 (solve)" without debug information. */
-static void
-print_site(struct ar_text *t, const struct ar_read_run *run, size_t i)
-{
-    const char *const line = run->lines.lines ? run->lines.lines[i] : NULL;
-    const char *const function = line ? strstr(line, " (") : NULL;
-    char site[AR_SITE_TEXT];
-    if (line && *line != '(')
-        ar_text_add(t, "%.*s", (int)(function ? (size_t)(function - line) : strlen(line)), line);
-    else
-        ar_text_add(t, "%s%s%s", ar_site_print(site, &run->table.sites.rows[i].site),
-                    line ? " " : "", line ? line : "");
-}
-
 /* Would one call in place of a run of calls from the i-th site save much?  What is waited for late
  * ranks would not be saved. */
 static bool
@@ -83,7 +69,10 @@ describe_runs(const struct ar_facts *facts, size_t i, char *text, size_t room)
 {
     const struct ar_site_row *const row = &facts->run->table.sites.rows[i];
     const struct ar_call_runs *const all = &row->runs;
-    char times[2][AR_NUMBER_TEXT];
+    char *const *const lines = facts->run->lines.lines;
+    char site[AR_SITE_TEXT], times[2][AR_NUMBER_TEXT];
+    const char *const line = lines && lines[i] ? lines[i] : ar_site_print(site, &row->site);
+    const char *const function = strstr(line, " (");
     double found;
     struct ar_text t;
     if (all->runs == 0 || all->calls <= all->runs || !*row->site.module)
@@ -99,8 +88,8 @@ describe_runs(const struct ar_facts *facts, size_t i, char *text, size_t room)
     ar_time_print(one, times[0], sizeof times[0]);
     ar_time_print(takes, times[1], sizeof times[1]);
     ar_text_init(&t, text, room);
-    print_site(&t, facts->run, i);
-    ar_text_add(&t, " makes runs of %s%.0f calls of %.0f byte%s in a row",
+    ar_text_add(&t, "%.*s makes runs of %s%.0f calls of %.0f byte%s in a row",
+                function ? (int)(function - line) : -1, line,
                 all->calls % all->runs || all->bytes % all->calls ? "about " : "", calls,
                 bytes / calls, ar_plural((size_t)(bytes / calls)));
     if (one > 0)

@@ -177,7 +177,7 @@ awk -F '"own_ns": ' '/"call":/ { split($2, own, ",")
     gsub(/"setup_ns": [0-9]*, "ns": [0-9]*, "wait_ns": [0-9]*/, "\"setup_ns\": 0, \"ns\": " ns ", \"wait_ns\": 0") }
     { print }' "$file" >"$scratch/unwaited.jsonl"
 [ "$HAVE_JANSSON" = no ] || ./allreduce report "$scratch/unwaited.jsonl" >"$scratch/out"
-where='statistics\(\.c:[0-9]*\|+0x[0-9a-f]* \((.*)\)\{0,1\}\)'
+where='\(statistics\.c:[0-9]*\|statistics+0x[0-9a-f]*\|(call_in_a_row)\)'
 [ "$HAVE_JANSSON" = no ] ||
     grep -q "^[^ ]*$where makes runs of \(about \)\{0,1\}[345][0-9] calls of 8 bytes in a row: one call of [34][0-9][0-9] bytes would take .* instead of " "$scratch/out" ||
     fail "$title: the report tells no runs: $(cat "$scratch/out")"
