@@ -344,6 +344,23 @@ read_lists(struct ar_translator *x)
     return AR_OK;
 }
 
+/* A list of numbers, as in 1-4,6, has no sizes; its grammar and that of clauses are part of ours.
+ */
+static void
+read_intel(struct ar_translator *x)
+{
+    const char *const text = x->begin;
+    const bool is_list = strpbrk(text, ",-") && text[strspn(text, "0123456789,- \t\r\n")] == '\0';
+    if (strpbrk(text, "123456789"))
+        ar_translator_note(x, AR_INTEL_PRESETS);
+    if (is_list)
+        ar_translator_note(x,
+                           "Intel MPI chooses among several algorithms, as auto does: set "
+                           "ALLREDUCE_ALGO_LIST=%s",
+                           text);
+    fputs(is_list ? "auto" : text, x->text);
+}
+
 /* Refuses what is no setting of the library at all, such as a file of another kind. */
 static int
 check_kind(struct ar_translator *x)
@@ -388,7 +405,7 @@ ar_translate_from(struct ar_translation *t, enum ar_foreign library, const char 
         return ar_translator_end(&x, error);
     switch (library) {
     case AR_LIBRARY_INTEL:
-        fputs(text, x.text); /* its grammar is part of ours */
+        read_intel(&x);
         error = AR_OK;
         break;
     case AR_LIBRARY_OPENMPI: /* a file has several words */

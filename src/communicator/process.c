@@ -50,6 +50,8 @@ tell_namesakes(const struct ar_rules *rules)
             ar_text_namesakes(&t, rules->clauses[i].choice.algorithm);
     if (t.length > 0)
         ar_say("ALLREDUCE_ALGO: %s", text);
+    if (rules->has_intel_ids)
+        ar_say("ALLREDUCE_ALGO: " AR_INTEL_PRESETS);
 }
 
 /* Whoever comes from another library may expect its setting to count. */

@@ -333,7 +333,7 @@ ar_config_next_unused(const struct ar_config *config, size_t *i, const char **ad
         value = getenv(name);
         if (!value || ar_word_next(&value, "").length == 0)
             continue;
-        *advice = strcmp(name, AR_INTEL_VARIABLE) == 0
+        *advice = strcmp(name, AR_INTEL_VARIABLE) == 0 || strcmp(name, AR_INTEL_LIST) == 0
                       ? "ALLREDUCE_ALGO=intel makes the library use it"
                       : "allreduce convert translates it for ALLREDUCE_ALGO, and "
                         "ALLREDUCE_ALGO=native leaves the choice to it";

@@ -66,10 +66,29 @@ is_like_file(const char *value)
 
 /* NULL: it is unset or blank. */
 static const char *
+set_to(const char *name)
+{
+    const char *const value = getenv(name);
+    return value && trimmed(value).length > 0 ? value : NULL;
+}
+
+/* A list alone leaves the choice to auto. */
+static const char *
 intel_setting(void)
 {
-    const char *const value = getenv(AR_INTEL_VARIABLE);
-    return value && trimmed(value).length > 0 ? value : NULL;
+    const char *const value = set_to(AR_INTEL_VARIABLE);
+    return value || !set_to(AR_INTEL_LIST) ? value : "auto";
+}
+
+/* Intel MPI's list, where the job asks for Intel MPI's settings and ours has none; NULL elsewhere.
+ */
+static const char *
+intel_list(void)
+{
+    const char *const algo = set_to("ALLREDUCE_ALGO");
+    const bool is_asked =
+        algo && ar_word_is(trimmed(algo), "intel") && !set_to("ALLREDUCE_ALGO_LIST");
+    return is_asked ? set_to(AR_INTEL_LIST) : NULL;
 }
 
 /* The word intel stands for what Intel MPI's own variable says. */
@@ -108,7 +127,8 @@ parse_list(const struct ar_setting *s)
     bool *const *const allowed = s->field;
     const int error = ar_algo_list_parse(*allowed, s->value, &problem);
     if (error == AR_ERR_SYNTAX)
-        ar_text_add(s->why, "column %d: %s", problem.column, problem.text);
+        ar_text_add(s->why, "%scolumn %d: %s", intel_list() ? AR_INTEL_LIST ": " : "",
+                    problem.column, problem.text);
     return error;
 }
 
@@ -479,8 +499,10 @@ ar_variable_find(struct ar_word name)
 const char *
 ar_variable_value(const struct ar_variable *v)
 {
-    const char *const value = getenv(v->name);
-    return value && value[strspn(value, " \t\r\n")] ? value : v->fallback;
+    const char *const value = strcmp(v->name, "ALLREDUCE_ALGO_LIST") == 0 && intel_list()
+                                  ? intel_list()
+                                  : set_to(v->name);
+    return value ? value : v->fallback;
 }
 
 /* Is the name near one of ours?  If so, why gets both.  Only what follows the prefix is compared.

@@ -60,7 +60,10 @@ const struct ar_variable *ar_variable_find(struct ar_word name);
 /* The value in the environment, or the fallback where it is unset or blank. */
 const char *ar_variable_value(const struct ar_variable *v);
 
+/* Read where ALLREDUCE_ALGO is the word intel; the second as ALLREDUCE_ALGO_LIST, if that is unset.
+ */
 #define AR_INTEL_VARIABLE "I_MPI_ADJUST_ALLREDUCE"
+#define AR_INTEL_LIST     "I_MPI_ADJUST_ALLREDUCE_LIST"
 
 /* The clauses of ALLREDUCE_ALGO=value: that variable's where the value is the word intel (NULL: it
  * has none), else the value itself. */

@@ -247,6 +247,7 @@ static const struct {
     enum ar_foreign library;
 } variables[] = {
     {"I_MPI_ADJUST_ALLREDUCE", AR_LIBRARY_INTEL},
+    {"I_MPI_ADJUST_ALLREDUCE_LIST", AR_LIBRARY_INTEL},
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
     {"coll_tuned_allreduce_algorithm", AR_LIBRARY_OPENMPI},
     {"OMPI_MCA_coll_tuned_dynamic_rules_filename", AR_LIBRARY_OPENMPI},

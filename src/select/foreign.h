@@ -29,6 +29,12 @@ enum ar_foreign {
 extern const char *const ar_library_names[AR_LIBRARIES + 1];
 extern const char *const ar_library_titles[AR_LIBRARIES];
 
+/* What is said where Intel's numbers are read. */
+#define AR_INTEL_PRESETS                                                                           \
+    "since 2021.13 Intel MPI's numbers are presets, of which there are more than algorithms; "     \
+    "they "                                                                                        \
+    "are read here as the algorithms that they were before"
+
 /* What a library has under a name or an id. */
 struct ar_counterpart {
     enum ar_foreign library;

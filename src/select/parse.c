@@ -361,6 +361,7 @@ parse_clause(struct parser *p)
     } else if (!parse_algorithm(p, &clause.choice)) {
         return false;
     }
+    rules->has_intel_ids |= id && id->id > 0;
     const bool has_params = *p->at == '(';
     if (has_params && !parse_params(p, &clause.choice))
         return false;

@@ -100,6 +100,7 @@ struct ar_rules {
     size_t nclauses, clauses_room;
     struct ar_condition *conditions; /* owned; those of all clauses, in their order */
     size_t nconditions, conditions_room;
+    bool has_intel_ids; /* an algorithm is named by Intel's number */
 };
 
 /* Parses text as in ALLREDUCE_ALGO.  On success *rules is the caller's to

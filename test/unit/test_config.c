@@ -346,6 +346,37 @@ intel_stands_for_the_variable_of_intel_mpi(void **state)
                            "ALLREDUCE_ALGO: intel: I_MPI_ADJUST_ALLREDUCE is not set");
 }
 
+/* Whether auto may choose the algorithm, by the environment. */
+static bool
+is_allowed(const char *name)
+{
+    struct ar_config *const config = good_config();
+    bool allowed = false;
+    for (size_t i = 0; i < ar_algorithm_count(); i++)
+        allowed |= strcmp(ar_algorithm_at(i)->name, name) == 0 && config->allowed[i];
+    ar_config_destroy(config);
+    return allowed;
+}
+
+static void
+the_list_of_intel_mpi_counts_only_with_the_word_intel(void **state)
+{
+    (void)state;
+    set("I_MPI_ADJUST_ALLREDUCE_LIST", "1-2,8");
+    assert_true(is_allowed("star"));
+    set("ALLREDUCE_ALGO", "auto");
+    assert_true(is_allowed("star"));
+    set("ALLREDUCE_ALGO", "intel");
+    assert_true(is_allowed("ring") && is_allowed("rhd") && !is_allowed("star"));
+    set("ALLREDUCE_ALGO_LIST", "star");
+    assert_true(is_allowed("star") && !is_allowed("ring"));
+    unsetenv("ALLREDUCE_ALGO_LIST");
+    set("I_MPI_ADJUST_ALLREDUCE_LIST", "1,13");
+    assert_setting_refused("ALLREDUCE_ALGO", "intel",
+                           "ALLREDUCE_ALGO_LIST: I_MPI_ADJUST_ALLREDUCE_LIST: column 3");
+    unsetenv("I_MPI_ADJUST_ALLREDUCE_LIST");
+}
+
 static void
 bad_values_are_refused_by_name_and_column(void **state)
 {
@@ -1118,6 +1149,7 @@ main(void)
         TEST(an_op_that_does_not_commute_needs_rank_order),
         TEST(a_parameter_may_leave_rank_order),
         TEST(intel_stands_for_the_variable_of_intel_mpi),
+        TEST(the_list_of_intel_mpi_counts_only_with_the_word_intel),
         TEST(bad_values_are_refused_by_name_and_column),
         TEST(what_breaks_the_promise_is_refused),
         TEST(what_keeps_the_promise_is_taken),
