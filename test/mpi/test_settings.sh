@@ -45,8 +45,11 @@ expect_told() {
 unused='^liballreduce: I_MPI_ADJUST_ALLREDUCE is set but not used for MPI_Allreduce; '
 expect_row 'intel' ring 1 preload 2 I_MPI_ADJUST_ALLREDUCE=8 ALLREDUCE_ALGO=intel ALLREDUCE_VERBOSE=1 "$programs/few_calls"
 ! grep "$unused" "$scratch/out" || fail "I_MPI_ADJUST_ALLREDUCE is used, and told not to be"
+[ "$(grep -c "Intel MPI's numbers are presets" "$scratch/out")" -eq 1 ] || fail "not told once that Intel's numbers are presets"
 expect_ok 'no intel' preload 2 I_MPI_ADJUST_ALLREDUCE=8 "$programs/few_calls"
 [ "$(grep -c "$unused" "$scratch/out")" -eq 1 ] || fail "I_MPI_ADJUST_ALLREDUCE: not told once that it is not used"
+expect_row "Intel's list" star 4 preload 3 I_MPI_ADJUST_ALLREDUCE_LIST=1-9 ALLREDUCE_ALGO_LIST=star ALLREDUCE_ALGO=intel \
+    ALLREDUCE_VERBOSE=1 "$programs/few_calls"
 
 # So for those of other libraries, the MPI library's own among them.
 others='OMPI_MCA_coll_tuned_allreduce_algorithm=4 OMPI_MCA_coll_tuned_dynamic_rules_filename=/rules
