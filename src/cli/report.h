@@ -130,6 +130,9 @@ struct ar_pair *ar_pairs_make(const struct ar_read_run runs[2], size_t *n);
  * known, or their nodes or their several sizes are unlike. */
 double ar_pair_ratio(const struct ar_pair *pair);
 
+/* Messages of up to so many bytes show how fast a call can be at all. */
+#define AR_BRIEF_BYTES 1024
+
 #define AR_FACTS_TEXT 768
 
 /* How much of the run went into allreduces, and what the most of that is: sentences; returns

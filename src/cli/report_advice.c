@@ -82,7 +82,10 @@ describe_runs(const struct ar_facts *facts, size_t i, char *text, size_t room)
     const double each = find_time(facts, row->runs_nranks, bytes / calls, &found);
     const double run = (double)all->ns / runs, takes = each > 0 ? fmin(run, calls * each) : run;
     const double one = find_time(facts, row->runs_nranks, bytes, &found);
+    /* Where the time of one call is not known, that of one of these counts, if they are short. */
     const double saves = takes - (one > 0 ? one : takes / calls);
+    if (one == 0 && bytes / calls > AR_BRIEF_BYTES)
+        return false;
     if (saves * runs < WORTH_ADVICE * facts->total_ns)
         return false;
     ar_time_print(one, times[0], sizeof times[0]);

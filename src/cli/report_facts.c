@@ -55,9 +55,6 @@ ar_row_why_fixed(const struct ar_row *row)
     return NULL;
 }
 
-/* Messages of up to so many bytes show how fast a call can be at all. */
-#define SHORT_BYTES 1024
-
 /* The bound of rows on so many ranks follows from the best of them. */
 static void
 set_bounds(struct ar_fact *facts, size_t n, double bytes_per_ns)
@@ -65,7 +62,7 @@ set_bounds(struct ar_fact *facts, size_t n, double bytes_per_ns)
     double best = 0, shortest = 0;
     for (size_t i = 0; i < n; i++) {
         best = facts[i].bus > best ? facts[i].bus : best;
-        if (facts[i].bytes <= SHORT_BYTES && facts[i].own_ns > 0 &&
+        if (facts[i].bytes <= AR_BRIEF_BYTES && facts[i].own_ns > 0 &&
             (shortest == 0 || facts[i].own_ns < shortest))
             shortest = facts[i].own_ns;
     }

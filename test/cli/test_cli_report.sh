@@ -340,6 +340,9 @@ with "$scratch/short.jsonl" 40 13160 105280 24000000
 sed -i 's,"/nowhere/app","",' "$scratch/with.jsonl"
 expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
 grep 'makes runs' "$scratch/out" && fail "runs of unknown places are told"
+with "$scratch/short.jsonl" 40 13160 26951680 24000000
+expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
+grep 'makes runs' "$scratch/out" && fail "runs of long calls are told, of which one call may take as long"
 with "$scratch/short.jsonl" 40 0 105280 24000000
 expect '^ *4000 ' allreduce report "$scratch/with.jsonl"
 grep 'makes runs' "$scratch/out" && fail "runs of no calls are told"
