@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "algorithms/card.h"
 #include "algorithms/nodes.h"
@@ -11,11 +12,14 @@
 #include "cli/explain.h"
 #include "model/bound.h"
 #include "model/node_predict.h"
+#include "report/clock.h"
 #include "select/node_levels.h"
 #include "tuning/ranking.h"
 
 /* Where nothing else is said. */
 #define USUAL_BYTES ((size_t)1 << 20)
+
+#define PROGRESS_NS 200000000U /* between two lines, and before the first */
 
 struct scene {
     const struct ar_explain *request;
@@ -26,6 +30,24 @@ struct scene {
     size_t bytes;
     struct ar_advice_request advice; /* what auto would ask */
 };
+
+/* --- how far a long comparison is, on a terminal --- */
+
+static uint64_t progress_said_ns; /* or when the comparison began */
+static bool has_progress;
+
+static void
+hear(size_t n, size_t bytes)
+{
+    const uint64_t now = ar_clock_system_ns();
+    char size[AR_SIZE_TEXT];
+    if (now - progress_said_ns < PROGRESS_NS || !isatty(STDERR_FILENO))
+        return;
+    progress_said_ns = now;
+    has_progress = true;
+    fprintf(stderr, "\r\033[Kallreduce explain: prediction %zu for %s", n,
+            ar_size_print(bytes, size, sizeof size));
+}
 
 /* --- the scene --- */
 
@@ -55,7 +77,8 @@ set_scene(struct scene *scene)
                                                .node_of = scene->node_of,
                                                .nranks = request->nranks,
                                                .shares_memory = true,
-                                               .scratch_bytes = AR_CLI_SCRATCH};
+                                               .scratch_bytes = AR_CLI_SCRATCH,
+                                               .hear = hear};
     return AR_EXIT_DONE;
 }
 
@@ -302,13 +325,25 @@ state_compared(struct ar_columns *c, const void *compared, size_t i)
     ar_column_text(c, "quality", NULL, qualities[row->prediction.quality]);
 }
 
+/* ar_compare, whose progress a terminal shows meanwhile. */
+static int
+compare_all(const struct scene *scene, struct ar_compared **rows, size_t *n)
+{
+    progress_said_ns = ar_clock_system_ns();
+    const int error =
+        ar_compare(rows, n, &scene->advice, scene->bytes, scene->request->element_bytes);
+    if (has_progress)
+        fprintf(stderr, "\r\033[K");
+    has_progress = false;
+    return error;
+}
+
 static int
 compare(const struct scene *scene)
 {
     struct ar_compared *rows;
     size_t n;
-    const int error =
-        ar_compare(&rows, &n, &scene->advice, scene->bytes, scene->request->element_bytes);
+    const int error = compare_all(scene, &rows, &n);
     if (error)
         return tell_error(scene, error);
     const struct compared compared = {scene, rows};
@@ -376,8 +411,7 @@ find_best(struct rival *best, const struct scene *scene)
 {
     struct ar_compared *rows;
     size_t n;
-    const int error =
-        ar_compare(&rows, &n, &scene->advice, scene->bytes, scene->request->element_bytes);
+    const int error = compare_all(scene, &rows, &n);
     if (error)
         return error;
     best->choice = rows[0].choice;

@@ -18,6 +18,8 @@ struct ar_advice_request {
     bool
         shares_memory; /* ranks on one node may share memory, if the machine says what that takes */
     size_t scratch_bytes;
+    /* Hears in a long comparison of the n-th prediction for so many bytes; NULL: nobody does. */
+    void (*hear)(size_t n, size_t bytes);
 };
 
 /* What formulas propose for a message, and why. */

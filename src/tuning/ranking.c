@@ -28,6 +28,7 @@ struct comparison {
         bool is_asked, is_sure; /* no more effort can tell more */
     } * standings;              /* of each candidate; owned */
     struct ar_compared *rows;   /* likewise */
+    size_t nasked;              /* predictions so far */
 };
 
 static double
@@ -53,6 +54,8 @@ ask(struct comparison *s, size_t i, size_t most_steps)
 {
     struct standing *const standing = &s->standings[i];
     const bool is_last = standing->is_asked;
+    if (s->request->hear)
+        s->request->hear(++s->nasked, s->bytes);
     struct ar_choice choice = s->list.of[i].choice;
     choice.params.node_of = s->request->node_of;
     const struct ar_question question = {.machine = s->request->machine,

@@ -20,4 +20,11 @@ for command in './allreduce explain ring -n 3' './allreduce list' "./allreduce e
     [ "$(on_terminal NO_COLOR= "$command" | sed "s/$escape\\[[0-9]*m//g")" = "$(eval "$command")" ] ||
         fail "$command: a terminal gets other words"
 done
+
+# A long comparison shows on a terminal how far it is, and takes that away.
+if command -v script >/dev/null; then
+    on_terminal NO_COLOR=1 './allreduce explain --compare -n 512 -N 64x8 -s 1M' >"$scratch/out"
+    grep -q "allreduce explain: prediction [0-9]* for 1M$escape\[K" "$scratch/out" || fail "a long comparison: no progress: $(cat "$scratch/out")"
+    ./allreduce explain --compare -n 512 -N 64x8 -s 1M 2>&1 | grep 'prediction' && fail "a long comparison: progress in a pipe"
+fi
 exit $failed

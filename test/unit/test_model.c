@@ -470,8 +470,8 @@ advice_is_about_the_best_that_there_is(void **state)
          k++) {
         const int p = ranks[k];
         int *node_of = ar_machine_place(&machine, p);
-        const struct ar_advice_request request = {&machine, node_of,         p, NULL, false,
-                                                  false,    (size_t)64 << 20};
+        const struct ar_advice_request request = {&machine, node_of,          p,   NULL, false,
+                                                  false,    (size_t)64 << 20, NULL};
         struct ar_advice advice;
         struct ar_candidate_list all;
         assert_int_equal(ar_advise(&advice, &request), AR_OK);
@@ -510,8 +510,11 @@ a_comparison_begins_with_the_best(void **state)
     (void)state;
     machine.ranks_per_node = 4;
     int *const node_of = ar_machine_place(&machine, p);
-    const struct ar_advice_request request = {
-        .machine = &machine, .node_of = node_of, .nranks = p, .scratch_bytes = (size_t)64 << 20};
+    const struct ar_advice_request request = {.machine = &machine,
+                                              .node_of = node_of,
+                                              .nranks = p,
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              NULL};
     for (size_t bytes = 8; bytes <= 1 << 22; bytes *= 64) {
         struct ar_compared *rows;
         struct ar_candidate_list all;
@@ -549,8 +552,8 @@ leaders_are_not_taken_for_the_others(void **state)
         .latency = 200, .overhead = 50, .per_byte = 0.05, .eager_bytes = SIZE_MAX};
     for (size_t k = 0; k < n; k++) {
         int *node_of = ar_machine_place(&machine, ranks[k]);
-        const struct ar_advice_request request = {&machine, node_of, ranks[k],        NULL,
-                                                  false,    false,   (size_t)64 << 20};
+        const struct ar_advice_request request = {&machine, node_of, ranks[k],         NULL,
+                                                  false,    false,   (size_t)64 << 20, NULL};
         struct ar_candidate_list all;
         assert_int_equal(ar_advise_candidates(&all, &request, SIZE_MAX), AR_OK);
         for (size_t i = 0; i < all.n; i++) {
@@ -590,7 +593,7 @@ advice_keeps_to_what_may_serve(void **state)
     (void)state;
     for (size_t i = 0; i < ar_algorithm_count(); i++)
         allowed[i] = strcmp(ar_algorithm_at(i)->name, "ring") == 0;
-    struct ar_advice_request request = {&machine, node_of, 8, NULL, true, false, 1 << 26};
+    struct ar_advice_request request = {&machine, node_of, 8, NULL, true, false, 1 << 26, NULL};
     assert_int_equal(ar_advise(&advice, &request), AR_OK);
     for (int i = 0; i < advice.n; i++)
         assert_true(advice.entries[i].best[0].choice.algorithm->keeps_order);
@@ -620,8 +623,11 @@ advice_as_rules_keeps_the_places(void **state)
 {
     const struct ar_machine machine = ar_machine_flat(A, B, C);
     int *const node_of = ar_machine_place(&machine, 8);
-    const struct ar_advice_request request = {
-        .machine = &machine, .node_of = node_of, .nranks = 8, .scratch_bytes = (size_t)64 << 20};
+    const struct ar_advice_request request = {.machine = &machine,
+                                              .node_of = node_of,
+                                              .nranks = 8,
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              NULL};
     struct ar_advice advice;
     struct ar_rules *rules;
     struct ar_problem problem;
@@ -659,7 +665,8 @@ steps_of_asking(int nranks)
     const struct ar_advice_request request = {.machine = &machine,
                                               .node_of = node_of,
                                               .nranks = nranks,
-                                              .scratch_bytes = (size_t)64 << 20};
+                                              .scratch_bytes = (size_t)64 << 20,
+                                              NULL};
     assert_int_equal(ar_advise(&advice, &request), AR_OK);
     assert_true(advice.n > 1);
     free(node_of);
