@@ -41,6 +41,10 @@ chmod +x "$scratch/starts"
 expect_row "rules" star 2 launch 2 "$scratch/starts"
 expect_calls "rules" ring 2
 ! grep -q 'not checked' "$scratch/out" || fail "a script was told to be unchecked"
+if command -v python3 >/dev/null; then
+    expect_ok "an interpreter" "$allreduce" run python3 -c 'print("done")'
+    [ "$(cat "$scratch/out")" = "done" ] || fail "an interpreter is not passed in silence: $(cat "$scratch/out")"
+fi
 
 # So is the file of statistics, whatever the folder is called.
 mkdir "$scratch/100%"
