@@ -78,6 +78,24 @@ for what in 'ring -n 5' 'two_level --nodes=3x2' 'shm(levels=2) -n 6' 'knomial -n
     grep -q "^schedule:${what%%[ (]*}#" "$scratch/out" || fail "$what as a schedule: $(head -n 1 "$scratch/out")"
     grep -q '^proved' "$scratch/out" || fail "$what as a schedule is not proved"
 done
+# Those that are shown in doc/teaching.md, and what its answers say of the broken one.
+schedules=${srcdir:-.}/demo/schedules
+for file in "$schedules"/*.schedule; do
+    ./allreduce explain "$file" >"$scratch/out" 2>&1
+    status=$?
+    case $file in
+    */broken-*) [ $status -eq 1 ] || fail "$file: exit $status" ;;
+    *) [ $status -eq 0 ] || fail "$file: exit $status" ;;
+    esac
+done
+./allreduce explain "$schedules/broken-ring-5.schedule" 2>&1 | grep -q 'line 7: .*: a deadlock$' || fail "no deadlock is found"
+sed 's/\(recv_reduce r-k-1 from r-1\) | \(send.*\)/\2; \1/' "$schedules/broken-ring-5.schedule" >"$scratch/schedule"
+./allreduce explain "$scratch/schedule" 2>&1 | grep -q 'line 9: .*round 5 .*twice' || fail "no block that counts twice is found"
+awk -v P=6 -v ROOT=2 -f "$schedules/star.awk" >"$scratch/schedule"
+./allreduce explain "$scratch/schedule" >/dev/null || fail "a star by awk: exit $?"
+PATH=$PWD:$PATH "$schedules/contest" "$schedules" 64K >"$scratch/out" || fail "contest: exit $?"
+awk 'NR == 2 { first = $3 } END { exit NR != 6 || first != "ring-5.schedule" || $3 != "broken-ring-5.schedule" }' "$scratch/out" ||
+    fail "contest: $(cat "$scratch/out")"
 ./allreduce explain ring --schedule --svg - >/dev/null 2>&1
 [ $? -eq 2 ] || fail "--schedule with --svg does not exit with 2"
 exit $failed
