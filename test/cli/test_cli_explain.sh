@@ -96,6 +96,41 @@ awk -v P=6 -v ROOT=2 -f "$schedules/star.awk" >"$scratch/schedule"
 PATH=$PWD:$PATH "$schedules/contest" "$schedules" 64K >"$scratch/out" || fail "contest: exit $?"
 awk 'NR == 2 { first = $3 } END { exit NR != 6 || first != "ring-5.schedule" || $3 != "broken-ring-5.schedule" }' "$scratch/out" ||
     fail "contest: $(cat "$scratch/out")"
+
+# An allreduce of MSCCL: a ring of 5 GPUs with 2 thread blocks each, as its synthesisers write it.
+ring_of_gpus() {
+    awk 'function step(type, block) {
+        block = ((r - s) % 5 + 5) % 5 * 2 + tb
+        printf "<step s=\"%d\" type=\"%s\" srcbuf=\"i\" srcoff=\"%d\" dstbuf=\"i\" dstoff=\"%d\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>\n", s, type, block, block
+    }
+    BEGIN {
+        print "<algo name=\"two rings\" nchunksperloop=\"10\" coll=\"allreduce\" inplace=\"1\">"
+        for (r = 0; r < 5; r++) {
+            print "<gpu id=\"" r "\">"
+            for (tb = 0; tb < 2; tb++) {
+                print "<tb id=\"" tb "\" send=\"" (r + 1) % 5 "\" recv=\"" (r + 4) % 5 "\" chan=\"" tb "\">"
+                for (s = 0; s < 9; s++)
+                    step(s == 0 ? "s" : s < 4 ? "rrs" : s == 4 ? "rrcs" : s < 8 ? "rcs" : "r")
+                print "</tb>"
+            }
+            print "</gpu>"
+        }
+        print "</algo>"
+    }'
+}
+if command -v python3 >/dev/null; then
+    ring_of_gpus >"$scratch/ring.xml"
+    "$schedules/from-msccl" "$scratch/ring.xml" >"$scratch/schedule" || fail "from-msccl: exit $?"
+    ./allreduce explain "$scratch/schedule" >"$scratch/out" || fail "from-msccl: exit $? of explain"
+    grep -q '^schedule:two-rings#' "$scratch/out" || fail "from-msccl: $(cat "$scratch/out")"
+    grep -q '^  rounds  *8 ' "$scratch/out" || fail "from-msccl: other than 8 rounds: $(cat "$scratch/out")"
+    for change in 's/"allreduce"/"allgather"/ allowed:.allreduce' 's/"rcs"/"rxs"/ allowed:.s,' 's/depid="-1"/depid="9"/ thread.block.9' \
+        's/srcoff="4"/srcoff=""/ whole.number' 's/type="s"/type="r"/ for.ever'; do
+        sed "${change% *}" "$scratch/ring.xml" >"$scratch/bad.xml"
+        ! "$schedules/from-msccl" "$scratch/bad.xml" >"$scratch/out" 2>&1 || fail "from-msccl: $change passes"
+        grep -q "^from-msccl: .*${change##* }" "$scratch/out" || fail "from-msccl: $change: $(cat "$scratch/out")"
+    done
+fi
 ./allreduce explain ring --schedule --svg - >/dev/null 2>&1
 [ $? -eq 2 ] || fail "--schedule with --svg does not exit with 2"
 exit $failed
