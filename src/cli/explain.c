@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
      "are from the best",
      0},
     {"csv", CSV, NULL, 0, "With --compare: print comma-separated values", 0},
-    {"json", JSON, NULL, 0, "With --compare: print JSON", 0},
+    {"json", JSON, NULL, 0, "With --compare or --schedule: print JSON", 0},
     {"latency", LATENCY, "US", 0, "a, microseconds per message (default: 1)", 1},
     {"bandwidth", BANDWIDTH, "GB/S", 0,
      "B, gigabytes per second out of and into a rank (default: 10)", 1},
@@ -153,8 +153,10 @@ check_request(struct argp_state *state, struct ar_explain *request)
                           "all names");
     if (request->algorithm && rules)
         argp_error(state, "either '%s' or --rules, not both", request->algorithm);
-    if (request->format && !request->compare)
-        argp_error(state, "--csv and --json need --compare");
+    if (request->format && !request->compare &&
+        !(request->schedule && request->format == AR_COLUMNS_JSON))
+        argp_error(state, request->schedule ? "--schedule has --json, and no --csv"
+                                            : "--csv and --json need --compare");
     if (request->ncompared > 1 && !request->compare)
         argp_error(state, "only one --rules is allowed without --compare");
     if (request->call.asks && !rules && request->ncompared == 0)

@@ -131,6 +131,15 @@ if command -v python3 >/dev/null; then
         grep -q "^from-msccl: .*${change##* }" "$scratch/out" || fail "from-msccl: $change: $(cat "$scratch/out")"
     done
 fi
+# For programs: each step of the ring, whose rounds count from 1 on each rank.
+[ "$(command -v python3)" = '' ] || ./allreduce explain ring -n 5 --schedule --json | python3 -c 'import collections, json, sys
+schedule = json.load(sys.stdin)
+steps = schedule["steps"]
+kinds = collections.Counter(step["step"] for step in steps)
+assert (schedule["format"], schedule["ranks"], schedule["blocks"]) == (1, 5, 5)
+assert kinds == {"send": 40, "recv_reduce": 20, "recv": 20}, kinds
+assert all(step["peer"] == (step["rank"] + (1 if step["step"] == "send" else 4)) % 5 for step in steps)
+assert {step["round"] for step in steps if step["rank"] == 3} == set(range(1, 9))' || fail "--schedule --json"
 ./allreduce explain ring --schedule --svg - >/dev/null 2>&1
 [ $? -eq 2 ] || fail "--schedule with --svg does not exit with 2"
 exit $failed
