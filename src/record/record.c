@@ -257,6 +257,19 @@ subtract(struct ar_counts *counts, const struct ar_counts *taken)
     subtract_sizes(counts->sizes, taken->sizes);
 }
 
+static uint64_t
+load(const uint64_t *n)
+{
+    return __atomic_load_n(n, __ATOMIC_RELAXED);
+}
+
+static struct ar_call_runs
+subtract_runs(const struct ar_call_runs *all, const struct ar_call_runs *taken)
+{
+    return (struct ar_call_runs){all->runs - taken->runs, all->calls - taken->calls,
+                                 all->bytes - taken->bytes, all->ns - taken->ns};
+}
+
 /* What is left of the calls from the site of that number; *counts: all of them.  False: nothing. */
 static bool
 fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
@@ -267,19 +280,20 @@ fill_site(struct ar_site_row *row, struct ar_site_counts *counts,
         atomic_load_explicit(&recorder->sites[number], memory_order_acquire);
     if (!s)
         return false;
-    struct ar_site_counts left;
-    for (size_t i = 0; i < sizeof left / sizeof(uint64_t); i++) {
-        uint64_t *const n = &((uint64_t *)counts)[i];
-        *n = __atomic_load_n(&((const uint64_t *)&s->counts)[i], __ATOMIC_RELAXED);
-        ((uint64_t *)&left)[i] = *n - ((const uint64_t *)&s->taken)[i];
-    }
+    const struct ar_site_counts *const now = &s->counts, *const taken = &s->taken;
+    *counts = (struct ar_site_counts){load(&now->calls),
+                                      load(&now->bytes),
+                                      load(&now->ns),
+                                      load(&now->wait_ns),
+                                      {load(&now->runs.runs), load(&now->runs.calls),
+                                       load(&now->runs.bytes), load(&now->runs.ns)}};
     *row = (struct ar_site_row){.site = *ar_caller_site(number),
-                                .calls = left.calls,
-                                .bytes = left.bytes,
-                                .ns = left.ns,
-                                .wait_ns = left.wait_ns,
-                                .runs = left.runs,
-                                .runs_nranks = left.runs.runs > 0 ? recorder->nranks : 0};
+                                .calls = counts->calls - taken->calls,
+                                .bytes = counts->bytes - taken->bytes,
+                                .ns = counts->ns - taken->ns,
+                                .wait_ns = counts->wait_ns - taken->wait_ns,
+                                .runs = subtract_runs(&counts->runs, &taken->runs)};
+    row->runs_nranks = row->runs.runs > 0 ? recorder->nranks : 0;
     if (row->wait_ns == 0) /* native calls add nothing */
         row->wait_ns = UINT64_MAX;
     return row->calls > 0;
