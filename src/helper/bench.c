@@ -120,12 +120,13 @@ add_all(struct ar_measurement *m, const struct ar_bench *bench)
 {
     int status = AR_EXIT_DONE;
     if (bench->algorithms) {
-        char *copy = strdup(bench->algorithms), *rest = copy;
-        status = copy ? AR_EXIT_DONE : AR_EXIT_FAILED;
-        for (char *text = copy ? strtok_r(copy, ";", &rest) : NULL; text && !status;
-             text = strtok_r(NULL, ";", &rest))
-            status = ar_measurement_add(m, text, text);
-        free(copy);
+        for (const char *at = bench->algorithms; *at && !status;) {
+            const size_t length = ar_bench_first_length(at);
+            char *const text = strndup(at, length);
+            status = !text ? AR_EXIT_FAILED : *text ? ar_measurement_add(m, text, text) : status;
+            free(text);
+            at += length + (at[length] == ';');
+        }
     } else {
         for (size_t i = 0; ar_algorithm_at(i) && !status; i++)
             status = ar_measurement_add(m, ar_algorithm_at(i)->name, ar_algorithm_at(i)->name);

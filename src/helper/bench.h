@@ -105,4 +105,7 @@ enum ar_result_order ar_results_order(const struct ar_results *results, size_t i
 /* Warns on stderr where the batches of rows are spread by more than AR_SPREAD_WIDE. */
 void ar_results_warn(const struct ar_results *results);
 
+/* How long the first choice of the list is: up to a ';' outside of quotes. */
+size_t ar_bench_first_length(const char *list);
+
 #endif

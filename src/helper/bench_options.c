@@ -70,12 +70,22 @@ struct line {
     size_t factor;
 };
 
+size_t
+ar_bench_first_length(const char *list)
+{
+    bool is_quoted = false;
+    size_t n = 0;
+    for (; list[n] && (is_quoted || list[n] != ';'); n++)
+        is_quoted ^= list[n] == '"';
+    return n;
+}
+
 /* Each choice by itself, so that a column is that of the whole list. */
 static void
 check_algorithms(struct argp_state *state, const char *list)
 {
     for (const char *at = list; *at;) {
-        const size_t length = strcspn(at, ";");
+        const size_t length = ar_bench_first_length(at);
         char *const text = strndup(at, length);
         struct ar_problem problem;
         struct ar_rules *rules = NULL;

@@ -90,6 +90,7 @@ before=
 expect_ok "run" launch 5 ./allreduce run -v --algo "schedule(file=$ring)" "$programs/repeat" 8
 grep -q ' schedule:hand-ring#' "$scratch/out" || fail "run: $(cat "$scratch/out")"
 expect_end "run refuses" any 'twice: line 9: refuted: ' launch 5 ./allreduce run --algo "schedule(file=$scratch/twice)" "$programs/repeat" 8
-expect_ok "bench" launch 5 ./allreduce bench -q -t 0.01 -s 1K -a "schedule(file=$ring);ring"
-grep -q "schedule(file=" "$scratch/out" || fail "bench: $(cat "$scratch/out")"
+cp "$ring" "$scratch/a;ring"
+expect_ok "bench" launch 5 ./allreduce bench -q -t 0.01 -s 1K -a "schedule(file=\"$scratch/a;ring\");ring"
+grep -q "schedule(file=\".*a;ring\")" "$scratch/out" || fail "bench: $(cat "$scratch/out")"
 exit $failed
