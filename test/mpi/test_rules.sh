@@ -20,6 +20,7 @@ bits() {
     # shellcheck disable=SC2086 # words
     preload "$on" ALLREDUCE_USER_OPS=cut ALLREDUCE_RULES="$folder/$rules.rules" "$program" float "$op" $calls \
         >"$scratch/bits" || fail "$rules, $op on $on ranks did not run"
+    [ "$(wc -l <"$scratch/bits")" -eq $((2 * $#)) ] || fail "$rules, $op on $on ranks: not two lines for each count: $(cat "$scratch/bits")"
 }
 
 # unlike: the counts whose bits are not alike, of those in $scratch/bits.
