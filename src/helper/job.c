@@ -23,12 +23,12 @@
 #include "report/clock.h"
 #include "report/say.h"
 #include "report/table.h"
+#include "schedule/grow.h"
 
 #define TERMINAL_SECONDS 0.1 /* between two lines */
 #define PLAIN_SECONDS    5.0
 #define KNOWN            0.02       /* the part behind which the time left is worth telling */
 #define LEAST_NS         200000000U /* ticks tell nothing of less */
-#define WARNINGS_MAX     4
 
 /* --- the command line --- */
 
@@ -141,28 +141,29 @@ ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *rows
     return error ? AR_EXIT_USAGE : AR_EXIT_DONE;
 }
 
-static char *warnings[WARNINGS_MAX];
+static struct {
+    char **texts;
+    size_t n, room;
+} warnings;
 
 void
 ar_cli_warn(const char *command, const char *format, ...)
 {
     char text[1200];
-    size_t i = 0;
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "allreduce %s: warning: %s\n", command, text);
-    while (i < WARNINGS_MAX && warnings[i])
-        i++;
-    if (i < WARNINGS_MAX)
-        warnings[i] = strdup(text);
+    warnings.texts = ar_cli_need_memory(
+        ar_grow(warnings.texts, warnings.n + 1, &warnings.room, sizeof *warnings.texts));
+    warnings.texts[warnings.n++] = ar_cli_need_memory(strdup(text));
 }
 
 const char *
 ar_cli_warning(size_t i)
 {
-    return i < WARNINGS_MAX ? warnings[i] : NULL;
+    return i < warnings.n ? warnings.texts[i] : NULL;
 }
 
 void *
