@@ -499,9 +499,8 @@ ar_variable_find(struct ar_word name)
 const char *
 ar_variable_value(const struct ar_variable *v)
 {
-    const char *const value = strcmp(v->name, "ALLREDUCE_ALGO_LIST") == 0 && intel_list()
-                                  ? intel_list()
-                                  : set_to(v->name);
+    const char *const list = strcmp(v->name, "ALLREDUCE_ALGO_LIST") == 0 ? intel_list() : NULL;
+    const char *const value = list ? list : set_to(v->name);
     return value ? value : v->fallback;
 }
 
