@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/translate.h"
+#include "translate/translate.h"
 
 struct request {
     enum ar_foreign from, to; /* AR_LIBRARIES: rules of ours */

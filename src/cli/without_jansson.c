@@ -1,11 +1,10 @@
 /* What a program that was built without jansson has in the place of what reads and writes JSON by
- * it.  The command line and JSON for convert are refused before anything else could happen. */
+ * it.  The command line is refused before anything else could happen. */
 #include <config.h>
 
 #include "cli/cli.h"
 #include "cli/read_timeline.h"
 #include "cli/report.h"
-#include "cli/translate.h"
 
 int
 ar_run_read(struct ar_read_run *run, const char *command, const char *path)
@@ -30,14 +29,4 @@ ar_read_trace_read(struct ar_read_trace *timeline, const char *path)
     (void)path;
     ar_cli_need_jansson("report");
     return AR_EXIT_FAILED;
-}
-
-int
-ar_openmpi_translate_json(struct ar_translation *t, const char *text, struct ar_problem *problem)
-{
-    (void)t;
-    (void)text;
-    (void)problem;
-    ar_cli_need_jansson("convert: JSON");
-    return AR_ERR_SYNTAX;
 }

@@ -3,7 +3,7 @@
  *   intel    I_MPI_ADJUST_ALLREDUCE, whose grammar is part of ours
  *   openmpi  coll_tuned_allreduce_algorithm: an id or a name; or the text of a dynamic rules file,
  *            coll_tuned_dynamic_rules_filename (its classic format; that in JSON is read by
- *            cli/openmpi_json.c)
+ *            translate/openmpi_json.c)
  *   mpich    MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM: a name
  *   ucc      UCC_TL_UCP_TUNE: allreduce:SIZES:[RANKS]:@ALGORITHM, with '#' between tokens
  *   nccl     NCCL_ALGO: names, all but those behind '^', for all collectives or for allreduce

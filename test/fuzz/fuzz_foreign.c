@@ -2,8 +2,8 @@
  * byte of the input says which library; Open MPI's may be JSON. */
 #include <config.h>
 
-#include "cli/translate.h"
 #include "fuzz.h"
+#include "translate/translate.h"
 
 /* To rules, and from these to all other libraries. */
 static void

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/translate.h"
+#include "translate/translate.h"
 #include "tuning/candidates.h"
 #include "unit.h"
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/translate.h"
+#include "translate/translate.h"
 
 bool
 ar_openmpi_takes_segment(const struct ar_counterpart *c)

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/translate.h"
 #include "select/names.h"
+#include "translate/translate.h"
 
 static int
 compare_sizes(const void *x, const void *y)

@@ -1,7 +1,7 @@
 /* Source: ompi/mca/coll/tuned/coll_tuned_dynamic_file.c of Open MPI 6 and its page on tuned.  The
  * first communicator rule that matches counts, and in it the first message rule; where none does,
  * Open MPI decides. */
-#include "cli/translate.h"
+#include "translate/translate.h"
 
 #include <jansson.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "cli/translate.h"
+#include "translate/translate.h"
 
 /* --- which names --- */
 

@@ -1,4 +1,4 @@
-#include "cli/translate.h"
+#include "translate/translate.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
