@@ -46,7 +46,7 @@ static bool
 look(struct moment *moment)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
-        const uint64_t before = ar_clock_system_ns(), ticks = __rdtsc();
+        const uint64_t before = ar_clock_system_ns(), ticks = __builtin_ia32_rdtsc();
         const uint64_t width = ar_clock_system_ns() - before;
         *moment = (struct moment){before + width / 2, ticks};
         if (width <= WIDTH_NS)
