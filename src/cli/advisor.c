@@ -238,17 +238,18 @@ ar_cli_advise(int argc, char **argv)
     struct ar_advisor a = {.runs = RUNS_USUAL, .trials = {.name = "advise"}};
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &a);
     a.program = find_program(a.command);
-    const int status = read_settings(&a);
-    if (status)
-        return status;
-    if (!ar_trials_begin(&a.trials))
-        return AR_EXIT_FAILED;
-    ar_advisor_run(&a);
-    (a.is_json ? write_json : print_verdict)(&a);
-    ar_trials_end(&a.trials);
+    int status = read_settings(&a);
+    if (!status && !ar_trials_begin(&a.trials))
+        status = AR_EXIT_FAILED;
+    if (!status) {
+        ar_advisor_run(&a);
+        (a.is_json ? write_json : print_verdict)(&a);
+        ar_trials_end(&a.trials);
+        status = a.was_interrupted            ? AR_EXIT_INTERRUPTED
+                 : a.run_s[AR_AS_IT_IS].n > 0 ? AR_EXIT_DONE
+                                              : AR_EXIT_FAILED;
+    }
     free(a.algo);
     free(a.set_rules);
-    return a.was_interrupted            ? AR_EXIT_INTERRUPTED
-           : a.run_s[AR_AS_IT_IS].n > 0 ? AR_EXIT_DONE
-                                        : AR_EXIT_FAILED;
+    return status;
 }
