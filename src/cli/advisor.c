@@ -66,6 +66,10 @@ write_json(const struct ar_advisor *a)
     ar_json_put(&json, "keep", a->keeps ? "true" : "false");
     if (a->keeps && line)
         ar_json_put_text(&json, "line", line);
+    ar_json_begin(&json, "advice", '[');
+    for (int i = 0; i < a->nadvices; i++)
+        ar_json_put_text(&json, NULL, a->advices[i]);
+    ar_json_end(&json, ']');
     ar_json_begin(&json, "runs", '[');
     for (int side = 0; side < AR_ADVISOR_SIDES; side++)
         for (int i = 0; i < a->run_s[side].n; i++) {

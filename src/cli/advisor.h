@@ -37,6 +37,10 @@ struct ar_advisor {
     struct ar_values run_s[AR_ADVISOR_SIDES], in_s[AR_ADVISOR_SIDES];
     char verdict[512];
     bool keeps;
+    /* What the program itself may do: AR_ADVICE_... as bits, and the sentences. */
+    unsigned advised;
+    int nadvices;
+    char advices[AR_ADVICES_MOST][AR_FACTS_TEXT];
 };
 
 /* Runs the program, tune and the program in turns, as far as each is worth it, and tells people

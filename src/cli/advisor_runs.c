@@ -63,9 +63,11 @@ now_s(void)
 /* --- runs of the program --- */
 
 static void
-tell_advice(void *advice, const char *text)
+tell_advice(void *advisor, const char *text)
 {
-    tell(advice, "%s.\n", text);
+    struct ar_advisor *const a = advisor;
+    tell(a, "%s.\n", text);
+    snprintf(a->advices[a->nadvices++], AR_FACTS_TEXT, "%s", text);
 }
 
 /* Reads what the last run spent in allreduces.  False, having said why, where there are no
@@ -91,7 +93,7 @@ take_times(struct ar_advisor *a, enum ar_advisor_side side, double seconds)
         tell(a, "%s\n", ar_facts_verdict(&facts, text, sizeof text));
         tell(a, "%s\n", ar_facts_times(&facts, text, sizeof text));
         if (ar_source_lines_find(&run.lines, &run.table.sites, run.when))
-            ar_facts_advise_program(&facts, tell_advice, a);
+            a->advised = ar_facts_advise_program(&facts, tell_advice, a);
     }
     ar_facts_fini(&facts);
     ar_run_fini(&run);
@@ -292,14 +294,18 @@ judge(struct ar_advisor *a)
              takes);
 }
 
-/* What would be saved if all algorithms took no time is too little. */
+/* What would be saved if all algorithms took no time is too little.  What the program itself may do
+ * is another matter. */
 static bool
 is_worth_it(struct ar_advisor *a)
 {
     const double most = a->in_s[AR_AS_IT_IS].seconds[0] / a->first_s;
     if (most >= WORTH_IT)
         return true;
-    conclude(a, "Nothing is to be won: algorithms and set-up take %.2f %% of the run.", 100 * most);
+    conclude(a, "Nothing is to be won%s: algorithms and set-up take %.2f %% of the run.%s%s",
+             a->advised ? " by another algorithm" : "", 100 * most,
+             a->advised & AR_ADVICE_MERGE ? " The program could merge its calls." : "",
+             a->advised & AR_ADVICE_LATE ? " Its ranks could share their work more evenly." : "");
     return false;
 }
 

@@ -150,9 +150,12 @@ char *ar_pair_verdict(const struct ar_facts facts[2], char *text, size_t room);
 typedef void ar_tell_fn(void *to, const char *text);
 
 /* Advice about what costs something.  The first tells what the program may do: which rank is late,
- * and where one call could take the place of many.  The second tells that and, for calls that cost
- * something, what else was faster in this run or how to find out. */
-void ar_facts_advise_program(const struct ar_facts *facts, ar_tell_fn *tell, void *to);
+ * and where one call could take the place of many; it returns of what it told, as bits.  The second
+ * tells that and, for calls that cost something, what else was faster in this run or how to find
+ * out. */
+enum { AR_ADVICE_LATE = 1, AR_ADVICE_MERGE = 2 };
+#define AR_ADVICES_MOST 6 /* so many sentences at most */
+unsigned ar_facts_advise_program(const struct ar_facts *facts, ar_tell_fn *tell, void *to);
 void ar_facts_advise(const struct ar_facts *facts, ar_tell_fn *tell, void *to);
 
 void ar_report_print(const struct ar_facts *facts);

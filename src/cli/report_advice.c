@@ -11,7 +11,7 @@
 
 /* Advice is for what costs something: this part of all time in allreduces. */
 #define WORTH_ADVICE 0.05
-#define ADVICES_TOLD 5 /* of a kind */
+#define ADVICES_TOLD (AR_ADVICES_MOST - 1) /* of a kind; of late ranks there is one */
 
 /* --- what the program may do --- */
 
@@ -104,18 +104,20 @@ describe_runs(const struct ar_facts *facts, size_t i, char *text, size_t room)
     return true;
 }
 
-void
+unsigned
 ar_facts_advise_program(const struct ar_facts *facts, ar_tell_fn *tell, void *to)
 {
     char text[AR_FACTS_TEXT];
     int told = 0;
-    if (describe_late(facts, text, sizeof text))
+    const bool is_late = describe_late(facts, text, sizeof text);
+    if (is_late)
         tell(to, text);
     for (size_t i = 0; i < facts->run->table.sites.n && told < ADVICES_TOLD; i++)
         if (describe_runs(facts, i, text, sizeof text)) {
             tell(to, text);
             told++;
         }
+    return (is_late ? AR_ADVICE_LATE : 0) | (told > 0 ? AR_ADVICE_MERGE : 0);
 }
 
 /* --- other algorithms --- */

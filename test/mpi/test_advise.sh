@@ -76,6 +76,15 @@ END
 chmod +x "$scratch/copies"
 expect_limited_end "element by element" 0 '^app+0x11f0 makes runs of 100 calls of 8 bytes in a row, which take 10\.[0-9] ms: one call of 800 bytes would do, if no result is needed before the last\.$' \
     "$allreduce" advise --runs=0 --rules="$rules" -- "$scratch/copies"
+# No algorithm saves anything in 1 us of a run of a second, but the program may make fewer calls.
+cat >"$scratch/merges" <<END
+#!/bin/sh
+"$scratch/copies" && sed -i 's/"ns": 40000000/"ns": 2000/; s/"runs_ns": 40000000/"runs_ns": 2000/; s/100000/1/g' "\$ALLREDUCE_STATS" && sleep 1
+END
+chmod +x "$scratch/merges"
+expect_limited_end "calls to merge" 0 '^Nothing is to be won by another algorithm: .* of the run\. The program could merge its calls\.$' \
+    "$allreduce" advise --rules="$rules" -- "$scratch/merges"
+expect_limited_end "calls to merge, as JSON" 0 '"advice":\["app+0x11f0 makes runs of 100 calls of 8 bytes in a row, .*"\]' "$allreduce" advise --json --rules="$rules" -- "$scratch/merges"
 expect_limited_end "a late rank" 0 '^Rank 1 on .* came late to [0-9]* % of its calls, by [234][0-9]\.[0-9] ms on average\.$' \
     "$allreduce" advise --runs=0 --rules="$rules" $MPIEXEC -n 2 "$programs/statistics" late
 
