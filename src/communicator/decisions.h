@@ -93,7 +93,7 @@ struct ar_decision {
     bool is_brief;   /* as in the pick */
     struct ar_choice choice;
     const struct ar_choice *clause;    /* that asked for it; NULL: none.  The configuration's */
-    const char *reason;                /* static string, or a pick's */
+    const char *reason;                /* lives as long as the communicator */
     const struct ar_call_label *label; /* NULL: nothing is recorded */
     struct ar_record *record;          /* of the last call that had no other reason */
 };

@@ -10,6 +10,7 @@
 #include "config/input.h"
 #include "execute/group.h"
 #include "report/say.h"
+#include "select/number.h"
 #include "select/written_read.h"
 
 #define PROOF_WORK  ((size_t)500000) /* about a second */
@@ -17,13 +18,6 @@
 
 /* What became of a file. */
 enum state { PROVED, ABSENT, OF_OTHERS, REFUTED, LONG };
-
-static const char *const reasons[] = {
-    [ABSENT] = "no such schedule file",
-    [OF_OTHERS] = "schedule is not for so many ranks",
-    [REFUTED] = "schedule is refuted",
-    [LONG] = "schedule is not proved in time",
-};
 
 /* --- what this process has read --- */
 
@@ -153,14 +147,24 @@ exchange(struct ar_communicator *c, MPI_Comm comm, const char *path, struct mess
 struct ar_written_file {
     struct ar_written_file *next;
     char name[AR_FILE_TEXT];
-    const char *reason;               /* NULL: there is a row */
-    const struct ar_written_row *row; /* of this process */
+    const struct ar_written_row *row; /* of this process; NULL: there is none */
+    char reason[64];                  /* why not */
 };
 
-static const char *
-reason_of(enum state state, const char *name)
+static void
+write_reason(struct ar_written_file *file, enum state state, int nranks)
 {
-    return state == ABSENT && strstr(name, "%n") ? reasons[OF_OTHERS] : reasons[state];
+    static const char *const reasons[] = {
+        [PROVED] = "",
+        [ABSENT] = "no such schedule file",
+        [OF_OTHERS] = "schedule is not for",
+        [REFUTED] = "schedule is refuted",
+        [LONG] = "schedule is not proved in time",
+    };
+    const int length = snprintf(file->reason, sizeof file->reason, "%s", reasons[state]);
+    if (state == OF_OTHERS)
+        snprintf(file->reason + length, sizeof file->reason - (size_t)length, " %d rank%s", nranks,
+                 ar_plural((size_t)nranks));
 }
 
 static void
@@ -194,11 +198,13 @@ find_file(struct ar_communicator *c, MPI_Comm comm, const char *name, int *error
         return NULL;
     }
     memcpy(file->name, name, strlen(name));
-    file->reason = reason_of(m.state, name);
     file->row = found ? &found->row : NULL;
+    if (m.state == ABSENT && strstr(name, "%n"))
+        m.state = OF_OTHERS;
+    write_reason(file, m.state, c->nranks);
     file->next = c->files;
     c->files = file;
-    if (file->reason == reasons[ABSENT] && c->rank == 0)
+    if (m.state == ABSENT && c->rank == 0)
         tell_absent(path);
     return file;
 }
@@ -213,7 +219,7 @@ ar_written_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *
     /* What is summed exactly comes out the same however it is combined. */
     const enum ar_determinism keeps =
         d->key.keeps == AR_DETERMINISM_ORDER ? AR_DETERMINISM_NONE : d->key.keeps;
-    const char *const reason = file->reason ? file->reason
+    const char *const reason = !file->row ? file->reason
                                : !d->key.commutative && !file->row->row.keeps_order
                                    ? ar_reason_no_commute
                                : file->row->row.keeps < keeps ? ar_reason_determinism

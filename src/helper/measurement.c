@@ -40,8 +40,7 @@ append(struct ar_measurement *m, enum ar_measured_kind kind, const char *label, 
         free(copy);
         return NULL;
     }
-    more[n] = (struct ar_measured){
-        .kind = kind, .label = copy, .comm = comm, .slice = SLICE_MAX, .outcome.reason = ""};
+    more[n] = (struct ar_measured){.kind = kind, .label = copy, .comm = comm, .slice = SLICE_MAX};
     m->nmeasured++;
     if (comm == MPI_COMM_NULL)
         MPI_Comm_dup(m->comm, &more[n].comm);
@@ -348,8 +347,9 @@ judge(struct ar_measurement *m, struct ar_measured *e, const struct ar_workload 
         return;
     const struct ar_communicator *const c = e->state;
     const struct ar_decision *const d = c->choice.ran;
-    o->reason =
-        c->agreement.always_native ? c->agreement.always_native : ar_decisions_reason(&c->choice);
+    snprintf(o->reason, sizeof o->reason, "%s",
+             c->agreement.always_native ? c->agreement.always_native
+                                        : ar_decisions_reason(&c->choice));
     if (c->agreement.always_native || d->runner == AR_RUN_NATIVE)
         strcpy(o->ran, "native");
     else {

@@ -13,6 +13,7 @@
 #include "helper/operand.h"
 #include "model/placement.h"
 #include "reduce/named.h"
+#include "report/table.h"
 #include "tuning/estimate.h"
 
 /* Where the ranks of a measurement are, by --nodes of bench. */
@@ -41,7 +42,7 @@ struct ar_outcome {
     double error;             /* its ar_judge_distance from the reference, at the worst rank */
     double from_native;       /* the same from native's result */
     char ran[AR_CHOICE_TEXT]; /* what was executed when it was judged, in the grammar */
-    const char *reason;       /* why; "" and "" where it is not ours */
+    char reason[AR_REASON_TEXT]; /* why; "" and "" where it is not ours */
     double extra_bytes; /* scratch that the call takes beside its buffers, by its plan, at the rank
                            that takes most; NAN where it is not ours */
 };
