@@ -14,7 +14,7 @@ command -v pandoc >/dev/null || {
 links() {
     sed -e 's/](doc\//](/g' -e 's/](\([.a-z]*\/\)*\([A-Za-z0-9_-]*\)\.md/](\2.html/g' \
         -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
-        -e 's/](\(allreduce\.[17]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](demo\//](/g'
+        -e 's/](\(allreduce[a-z-]*\.[157]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](demo\//](/g'
 }
 
 # page FORMAT TITLE: from Markdown or troff on stdin to HTML on stdout.
@@ -38,7 +38,7 @@ for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md "$doc"/design/*.md "$
     *) links <"$file" | page gfm "liballreduce: $name" >"$folder/$name.html" ;;
     esac
 done
-for file in "$doc"/allreduce.[17]; do
+for file in "$doc"/allreduce*.[157]; do
     name=$(basename "$file")
     page man "$name" <"$file" >"$folder/$name.html"
 done

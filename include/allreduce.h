@@ -22,7 +22,7 @@ const char *allreduce_version(void);
  * engine.  A static string. */
 const char *allreduce_algorithm_name(unsigned i);
 
-/* From now on these clauses, in the grammar of ALLREDUCE_ALGO (allreduce(7)), choose
+/* From now on these clauses, in the grammar of ALLREDUCE_ALGO (allreduce-rules(5)), choose
  * what runs on comm: "ring", "butterfly:0-8K;rhd".  The environment takes precedence:
  * they apply to calls that no clause of ALLREDUCE_ALGO matches.  Copies of comm by
  * MPI_Comm_dup inherit them; "" revokes them.

@@ -380,7 +380,7 @@ ar_cli_run(int argc, char **argv)
                "ring ./app. First checks that the settings can be understood and that the library "
                "suits the program and its MPI.\v"
                "mpiexec -n 4 allreduce run -v --algo 'butterfly:0-8K;ring' ./app also prints what "
-               "ran. allreduce(7) has the grammar of CLAUSES, and more settings.",
+               "ran. allreduce-rules(5) has the grammar of CLAUSES, allreduce(7) more settings.",
     };
     struct request request = {0};
     struct ar_executable program;

@@ -18,7 +18,7 @@ make_it() {
 make_it install
 root=$scratch/opt/allreduce
 for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 include/allreduce.h lib/pkgconfig/liballreduce.pc \
-    share/man/man1/allreduce.1 share/man/man7/allreduce.7 \
+    share/man/man1/allreduce.1 share/man/man5/allreduce-rules.5 share/man/man7/allreduce.7 \
     share/allreduce/rules/mpich.rules share/allreduce/rules/openmpi.rules share/allreduce/rules/openmpi-4.0.rules share/allreduce/machines/flat.machine \
     share/allreduce/modulefiles/allreduce/[0-9]* \
     share/bash-completion/completions/allreduce share/zsh/site-functions/_allreduce \

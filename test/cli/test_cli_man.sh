@@ -21,7 +21,7 @@ for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
     done <"$scratch/short"
 done
 if command -v man >/dev/null && command -v groff >/dev/null; then
-    for page in "$doc/allreduce.1" "$doc/allreduce.7"; do
+    for page in "$doc"/allreduce*.[157]; do
         warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
         [ -z "$warnings" ] || fail "$page: $warnings"
     done
