@@ -115,8 +115,8 @@ int *ar_machine_place(const struct ar_machine *machine, int nranks);
 void ar_machine_domains(struct ar_domains *domains, int *of, const struct ar_machine *machine,
                         const struct ar_node_index *index, int nranks);
 
-/* Reads a machine file's text; allreduce(7) has its format.  AR_OK; AR_ERR_SYNTAX, and problem
- * tells line and column, what is wrong and what is allowed. */
+/* Reads a machine file's text; allreduce-machine(5) has its format.  AR_OK; AR_ERR_SYNTAX, and
+ * problem tells line and column, what is wrong and what is allowed. */
 int ar_machine_parse(struct ar_machine *machine, const char *text,
                      char problem[AR_MACHINE_PROBLEM]);
 

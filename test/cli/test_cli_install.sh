@@ -18,7 +18,6 @@ make_it() {
 make_it install
 root=$scratch/opt/allreduce
 for file in bin/allreduce lib/liballreduce.so lib/liballreduce.so.0 include/allreduce.h lib/pkgconfig/liballreduce.pc \
-    share/man/man1/allreduce.1 share/man/man5/allreduce-rules.5 share/man/man7/allreduce.7 \
     share/allreduce/rules/mpich.rules share/allreduce/rules/openmpi.rules share/allreduce/rules/openmpi-4.0.rules share/allreduce/machines/flat.machine \
     share/allreduce/modulefiles/allreduce/[0-9]* \
     share/bash-completion/completions/allreduce share/zsh/site-functions/_allreduce \
@@ -32,6 +31,9 @@ for name in rules machines; do
     for file in "${srcdir:-.}/$name"/*; do
         [ -f "$root/share/allreduce/$name/${file##*/}" ] || fail "no ${file##*/} among the installed $name"
     done
+done
+for page in "${srcdir:-.}"/doc/allreduce*.[157]; do
+    [ -f "$root/share/man/man${page##*.}/${page##*/}" ] || fail "no ${page##*/} among the installed pages"
 done
 ls "$root"/lib/liballreduce/engine-*.so "$root"/libexec/liballreduce/allreduce-* || fail "no engine or no helper"
 
