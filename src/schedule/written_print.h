@@ -1,4 +1,4 @@
-/* Schedules in the form in which people write them, which doc/schedules.md describes.  Pure. */
+/* Schedules in the form in which people write them; allreduce-schedule(5) describes it.  Pure. */
 #ifndef AR_WRITTEN_PRINT_H
 #define AR_WRITTEN_PRINT_H
 

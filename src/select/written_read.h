@@ -1,4 +1,4 @@
-/* Reads the file of a schedule that somebody wrote: doc/schedules.md describes its form.  Pure. */
+/* Reads the file of a schedule that somebody wrote: allreduce-schedule(5) has its form.  Pure. */
 #ifndef AR_WRITTEN_READ_H
 #define AR_WRITTEN_READ_H
 

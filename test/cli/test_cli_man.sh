@@ -1,5 +1,6 @@
 #!/bin/sh
-# The man pages are clean, allreduce(1) has every subcommand and option, and all help is spaced alike.
+# The man pages are clean, allreduce(1) has every subcommand and option, all help is spaced alike,
+# and a schedule in the manual holds.
 # shellcheck source=test/cli/common.sh
 . "${srcdir:-.}/test/cli/common.sh"
 
@@ -20,6 +21,9 @@ for name in $(./allreduce --help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p'); do
         grep -q -e "^\.B.* -${short}[ \"].*--$long" "$scratch/section" || fail "allreduce.1: no -$short of $name"
     done <"$scratch/short"
 done
+# The schedule that allreduce-schedule(5) shows is proved.
+sed -e '1,/^\.EX/d' -e '/^\.EE/,$d' -e 's/\\-/-/g' "$doc/allreduce-schedule.5" >"$scratch/shown.schedule"
+./allreduce explain "$scratch/shown.schedule" >"$scratch/proved" || fail "allreduce-schedule.5: what it shows is refuted"
 if command -v man >/dev/null && command -v groff >/dev/null; then
     for page in "$doc"/allreduce*.[157]; do
         warnings=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
