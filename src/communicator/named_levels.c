@@ -127,7 +127,7 @@ ar_levels_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d
     struct ar_levels asked = asked_of(c, d);
     const bool is_auto = asked.kind == AR_LEVELS_AUTO;
     const bool is_in_nodes = ar_algorithm_has_levels_in_nodes(row);
-    if (is_in_nodes && is_auto) /* which is flat there */
+    if (is_auto && (is_in_nodes || c->nranks == 2)) /* which is flat there */
         return MPI_SUCCESS;
     const struct ar_domains *const domains = !is_in_nodes ? find_domains(c, comm, &error)
                                              : asked.kind == AR_LEVELS_NAMES
