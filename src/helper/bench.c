@@ -14,6 +14,7 @@
 #include "communicator/carrier.h"
 #include "communicator/tuned_rules.h"
 #include "config/files.h"
+#include "config/output.h"
 #include "cores/cpus.h"
 #include "execute/crowd.h"
 #include "execute/group.h"
@@ -161,7 +162,14 @@ limit_of(const struct run *run)
     return left / (run->all_tables - run->tables);
 }
 
-/* The page has each table as soon as it is measured, for a run may be killed.  That it cannot be
+/* What stdout has. */
+static enum ar_columns_format
+printed_format(const struct ar_bench *bench)
+{
+    return bench->output ? AR_COLUMNS_TEXT : bench->format;
+}
+
+/* The files have each table as soon as it is measured, for a run may be killed.  That one cannot be
  * written counts at the end. */
 static void
 print_table(const struct run *run, size_t first)
@@ -170,9 +178,13 @@ print_table(const struct run *run, size_t first)
     struct ar_results so_far = *run->results;
     so_far.incomplete = "the run goes on";
     ar_progress_clear(&run->progress);
-    if (bench->format != AR_COLUMNS_JSON)
-        ar_results_print(run->results, first);
-    if (bench->html && run->tables < run->all_tables)
+    if (printed_format(bench) != AR_COLUMNS_JSON)
+        ar_results_print(stdout, run->results, printed_format(bench), first);
+    if (run->tables == run->all_tables)
+        return;
+    if (bench->output && !ar_output_is_direct(bench->output))
+        ar_results_save(&so_far);
+    if (bench->html && !ar_output_is_direct(bench->html))
         ar_results_page(&so_far);
 }
 
@@ -321,15 +333,28 @@ write_all(const struct ar_results *results)
 {
     const struct ar_bench *const bench = results->bench;
     int status = AR_EXIT_DONE;
-    if (bench->format == AR_COLUMNS_CSV && results->n == 0)
-        ar_results_print(results, 0); /* the head alone */
-    if (bench->format == AR_COLUMNS_JSON)
+    if (printed_format(bench) == AR_COLUMNS_CSV && results->n == 0)
+        ar_results_print(stdout, results, AR_COLUMNS_CSV, 0); /* the head alone */
+    if (printed_format(bench) == AR_COLUMNS_JSON)
         ar_results_write_json(stdout, results);
     if (fflush(stdout) || ferror(stdout)) /* which is told at the exit */
         status = AR_EXIT_FAILED;
+    if (bench->output && !status)
+        status = ar_results_save(results);
     if (bench->html && !status)
         status = ar_results_page(results);
     return status;
+}
+
+/* What is said when a signal comes: a call may take longer than the launcher waits. */
+static const char *
+ending(const struct ar_bench *bench)
+{
+    return printed_format(bench) != AR_COLUMNS_JSON
+               ? "allreduce bench: ends after the call under way\n"
+               : "allreduce bench: ends after the call under way and prints the JSON then, but "
+                 "none if it is killed before; --output=FILE has each table as soon as it is "
+                 "measured\n";
 }
 
 int
@@ -342,10 +367,12 @@ ar_cli_bench(int argc, char **argv)
     int rank, nranks;
     ar_bench_read(&bench, argc, argv);
     ar_cli_start_measuring("bench");
-    ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+    ar_interrupt_watch(rank == 0 ? ending(&bench) : NULL);
     int status = ar_cli_check_ranks("bench", nranks);
+    if (!status)
+        status = ar_cli_check_output("bench: --output", bench.output, rank);
     if (!status)
         status = ar_cli_check_output("bench: --html", bench.html, rank);
     if (!status)

@@ -25,8 +25,9 @@ struct ar_bench {
     bool exchange;
     const char *nodes; /* where the ranks are to be; NULL: where they are */
     enum ar_columns_format format;
-    const char *html; /* file of a page, or NULL */
-    bool quiet;       /* no progress */
+    const char *output; /* file for the results in that format, or NULL; stdout has the text then */
+    const char *html;   /* file of a page, or NULL */
+    bool quiet;         /* no progress */
 };
 
 /* Reads the command line as ar_cli_parse does; the caller frees what it owns. */
@@ -83,13 +84,16 @@ int ar_results_add(struct ar_results *results, const struct ar_measurement *m,
                    const struct ar_workload *work);
 void ar_results_fini(struct ar_results *results);
 
-/* The rows from first on to stdout, as text or CSV, under a head where that is row 0. */
-void ar_results_print(const struct ar_results *results, size_t first);
+/* The rows from first on, as text or CSV, under a head where that is row 0. */
+void ar_results_print(FILE *to, const struct ar_results *results, enum ar_columns_format format,
+                      size_t first);
 
 /* All as one object. */
 void ar_results_write_json(FILE *to, const struct ar_results *results);
 
-/* All into the page that is asked for, with plots.  An enum ar_exit, having said why. */
+/* All into the file that is asked for; or into the page, with plots.  An enum ar_exit, having said
+ * why. */
+int ar_results_save(const struct ar_results *results);
 int ar_results_page(const struct ar_results *results);
 
 /* Where a row stands beside the fastest one of its size and place. */

@@ -9,7 +9,7 @@
 #include "helper/job.h"
 #include "select/select.h"
 
-enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET };
+enum { FACTOR = 256, ROTATE, FRESH, EXCHANGE, BUDGET, OUTPUT };
 
 #define BENCH_PAGE "bench.html"
 
@@ -55,6 +55,10 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "Output:", 4},
     {"csv", 'c', NULL, 0, "Print a line for each size and algorithm, for programs", 4},
     {"json", 'j', NULL, 0, "Print the same as JSON", 4},
+    {"output", OUTPUT, "FILE", 0,
+     "Write what --csv or --json print into this file, anew after each table, and the text on "
+     "stdout",
+     4},
     {"html", 'H', "FILE", OPTION_ARG_OPTIONAL,
      "Also write a page with plots of time, speed-up and bandwidth (implies --exchange; "
      "default: " BENCH_PAGE ")",
@@ -236,6 +240,9 @@ parse(int key, char *value, struct argp_state *state)
         return 0;
     case 'j':
         set_format(state, bench, AR_COLUMNS_JSON);
+        return 0;
+    case OUTPUT:
+        bench->output = value;
         return 0;
     case 'H':
         bench->html = page_of(state, value);

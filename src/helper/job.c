@@ -217,19 +217,25 @@ ar_cli_warn_of_settings(const char *command)
 /* --- Ctrl-C --- */
 
 static volatile sig_atomic_t came;
+static const char *said; /* when it comes; NULL: nothing */
 
 static void
 note(int number)
 {
+    const int error = errno;
     (void)number;
+    if (!came && said && write(STDERR_FILENO, said, strlen(said)) < 0)
+        said = NULL;
     came = 1;
+    errno = error;
 }
 
 /* A second signal does not end the process either: a launcher passes on what the terminal has sent
  * to the rank already.  Launchers themselves end the job at the second. */
 void
-ar_interrupt_watch(void)
+ar_interrupt_watch(const char *text)
 {
+    said = text;
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -64,8 +64,9 @@ char *ar_cli_share(char *text);
 /* --- Ctrl-C in a long run: what was measured is kept --- */
 
 /* From now on SIGINT and SIGTERM, which launchers pass on to the ranks or send themselves when they
- * are interrupted, only leave a mark.  Called once, behind MPI_Init. */
-void ar_interrupt_watch(void);
+ * are interrupted, only leave a mark; the first one also writes the text to stderr, if there is
+ * one. Called once, behind MPI_Init; the text must stay. */
+void ar_interrupt_watch(const char *text);
 
 /* Has this rank got one?  Others may not have: ranks agree before they act on it. */
 bool ar_interrupt_came(void);

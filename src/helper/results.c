@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "config/output.h"
 #include "report/columns.h"
 #include "report/json.h"
 #include "select/select.h"
@@ -219,27 +220,31 @@ state_row(struct ar_columns *c, const void *table, size_t i)
 
 /* What the options say of the ranks and of their buffers. */
 static void
-print_conditions(const struct ar_results *results)
+print_conditions(FILE *to, const struct ar_results *results)
 {
     const struct ar_bench *const bench = results->bench;
     char text[AR_NODE_PLACES_TEXT], size[AR_SIZE_TEXT];
-    printf("%s %s, %d rank%s on %d cpu%s, %d batch%s; us per call of the slowest rank; from, to: "
-           "95 %% interval of the median\n",
-           results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
-           results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
-           bench->repetitions == 1 ? "" : "es");
+    fprintf(to,
+            "%s %s, %d rank%s on %d cpu%s, %d batch%s; us per call of the slowest rank; from, to: "
+            "95 %% interval of the median\n",
+            results->type, results->op, results->nranks, ar_plural((size_t)results->nranks),
+            results->cpus, ar_plural((size_t)results->cpus), bench->repetitions,
+            bench->repetitions == 1 ? "" : "es");
     if (results->places->text)
-        printf("%s\n", ar_node_places_describe(results->places, text));
+        fprintf(to, "%s\n", ar_node_places_describe(results->places, text));
     if (bench->rotate_bytes > 0)
-        printf("cold cache: calls rotate through %s of buffers\n",
-               ar_size_print(bench->rotate_bytes, size, sizeof size));
+        fprintf(to, "cold cache: calls rotate through %s of buffers\n",
+                ar_size_print(bench->rotate_bytes, size, sizeof size));
     if (bench->fresh)
-        printf("fresh data: each rank writes its input before each call and reads its result after "
-               "it; turn: the time of all of that\n");
+        fprintf(
+            to,
+            "fresh data: each rank writes its input before each call and reads its result after "
+            "it; turn: the time of all of that\n");
 }
 
 void
-ar_results_print(const struct ar_results *results, size_t first)
+ar_results_print(FILE *to, const struct ar_results *results, enum ar_columns_format format,
+                 size_t first)
 {
     static struct ar_result none;
     const struct ar_bench *const bench = results->bench;
@@ -252,16 +257,16 @@ ar_results_print(const struct ar_results *results, size_t first)
              bench->fresh ? " turn_us" : "");
     if (results->n == 0)
         table.rows = &none; /* for the head alone */
-    if (bench->format == AR_COLUMNS_TEXT && first == 0)
-        print_conditions(results);
-    ar_columns_write((struct ar_columns){.to = stdout,
-                                         .format = bench->format,
+    if (format == AR_COLUMNS_TEXT && first == 0)
+        print_conditions(to, results);
+    ar_columns_write((struct ar_columns){.to = to,
+                                         .format = format,
                                          .row = state_row,
                                          .table = &table,
                                          .first = first,
                                          .n = results->n,
                                          .view = view});
-    fflush(stdout);
+    fflush(to);
 }
 
 static void
@@ -304,4 +309,22 @@ ar_results_write_json(FILE *to, const struct ar_results *results)
 {
     ar_columns_write((struct ar_columns){
         .to = to, .format = AR_COLUMNS_JSON_LINES, .row = state_run, .table = results, .n = 1});
+}
+
+int
+ar_results_save(const struct ar_results *results)
+{
+    const struct ar_bench *const bench = results->bench;
+    struct ar_output output;
+    int error = ar_output_begin(&output, bench->output);
+    if (!error) {
+        if (bench->format == AR_COLUMNS_JSON)
+            ar_results_write_json(output.file, results);
+        else
+            ar_results_print(output.file, results, bench->format, 0);
+        error = ar_output_end(&output);
+    }
+    if (error)
+        fprintf(stderr, "allreduce bench: cannot write %s: %s\n", bench->output, strerror(error));
+    return error ? AR_EXIT_FAILED : AR_EXIT_DONE;
 }

@@ -13,12 +13,9 @@
 static bool
 print_text(const void *what)
 {
-    struct ar_results results = *(const struct ar_results *)what;
-    struct ar_bench bench = *results.bench;
-    bench.format = AR_COLUMNS_TEXT;
-    results.bench = &bench;
-    printf("%s\n", results.command);
-    ar_results_print(&results, 0);
+    const struct ar_results *const results = what;
+    printf("%s\n", results->command);
+    ar_results_print(stdout, results, AR_COLUMNS_TEXT, 0);
     return true;
 }
 

@@ -503,8 +503,9 @@ ar_cli_tune(int argc, char **argv)
     struct ar_others others;
     read_line(&options, argc, argv);
     ar_cli_start_measuring("tune");
-    ar_interrupt_watch();
     MPI_Comm_rank(MPI_COMM_WORLD, &progress.rank);
+    ar_interrupt_watch(progress.rank == 0 ? "allreduce tune: ends after the call under way\n"
+                                          : NULL);
     MPI_Comm_size(MPI_COMM_WORLD, &progress.all.nranks);
     ar_progress_begin(&progress.clock, "tune", progress.rank == 0 && !options.quiet);
     progress.all.places = ar_study_places(MPI_COMM_WORLD);

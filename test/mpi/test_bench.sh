@@ -263,6 +263,8 @@ bench = json.JSONDecoder().raw_decode(text, text.index("{"))[0]
 assert bench["complete"] is False and len(bench["results"]) == 3
 assert all(0 < row["batches"] < 1000000 for row in bench["results"])' "$scratch/out" ||
         fail "JSON of an interrupted run: not what was expected"
+    [ "$(grep -c 'bench: ends after the call under way and prints the JSON then' "$scratch/err")" -eq 1 ] ||
+        fail "JSON of an interrupted run: the signal is not told once: $(cat "$scratch/err")"
 fi
 
 expect_ok "no head but one" bench 2 --repetitions=1 --csv --sizes=8,16 --algo=ring
@@ -298,10 +300,10 @@ fi
 grep -q '^<pre>mpiexec -n 2 allreduce bench .*--algo=ring' "$scratch/page.html" || fail "HTML: no command without scripts"
 ! grep -q -E '(src|href)="?http|@import' "$scratch/page.html" || fail "HTML: loads from elsewhere"
 
-# The page has each table as soon as it is measured: of ranks that are killed in the second table it has the first.
+# The files have each table as soon as it is measured: of ranks that are killed in the second table they have the first.
 # shellcheck disable=SC2016 # for the ranks' shells
 launch 2 sh -c 'echo $$ >>"$0"; exec "$@"' "$scratch/ranks" ./allreduce bench --algo=ring --sizes=8,16 --time=10 --repetitions=200 \
-    --html="$scratch/killed.html" >"$scratch/out" 2>&1 &
+    --json --output="$scratch/killed.json" --html="$scratch/killed.html" >"$scratch/out" 2>&1 &
 launched=$!
 for _ in $(seq 600); do
     [ ! -e "$scratch/killed.html" ] || break
@@ -315,11 +317,20 @@ shown = json.loads(re.search("<script id=.document.*?>(.*?)</script>", open(sys.
 assert shown["incomplete"] == "the run goes on"
 assert [row["bytes"] for row in shown["bench"]["results"]] == [8] * 4' "$scratch/killed.html" ||
         fail "a killed run: its page is not that of the first table: $(cat "$scratch/out")"
+    python3 -c 'import json, sys
+bench = json.load(open(sys.argv[1]))
+assert bench["complete"] is False and [row["bytes"] for row in bench["results"]] == [8] * 4' "$scratch/killed.json" ||
+        fail "a killed run: its JSON is not that of the first table: $(cat "$scratch/out")"
 fi
-launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
-    --html=/nowhere/page.html >"$scratch/out" 2>&1 && fail "HTML: a file that cannot be"
-grep -q 'cannot write /nowhere/page.html' "$scratch/out" || fail "HTML: no reason"
-! grep native "$scratch/out" || fail "HTML: measured first, and then refused the file"
+expect_ok "--output" bench 2 --repetitions=1 --algo=ring --sizes=8,16 --csv --output="$scratch/file.csv"
+[ "$(grep -c '^2,.*,right,' "$scratch/file.csv")" -eq 6 ] || fail "--output: $(cat "$scratch/file.csv")"
+[ "$(grep -c '^ *[0-9]* *ring ' "$scratch/out")" -eq 2 ] || fail "--output: the text is not on stdout: $(cat "$scratch/out")"
+for option in html output; do
+    launch 2 ./allreduce bench --repetitions=1 --time=0.01 --algo=ring --sizes=8 \
+        --$option=/nowhere/file >"$scratch/out" 2>&1 && fail "--$option: a file that cannot be"
+    grep -q 'cannot write /nowhere/file' "$scratch/out" || fail "--$option: no reason"
+    ! grep native "$scratch/out" || fail "--$option: measured first, and then refused the file"
+done
 
 launch 1 ./allreduce bench >"$scratch/out" 2>&1 && fail "one rank: was not refused"
 grep -q 'there is only one rank, but at least two are needed: mpiexec -n 2' "$scratch/out" || fail "one rank: $(cat "$scratch/out")"
