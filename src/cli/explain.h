@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "model/placement.h"
@@ -67,10 +68,10 @@ int ar_explain_advise(char **rules, const struct ar_explain *request, bool in_or
  * failed. */
 int ar_explain_read_file(struct ar_choice *choice, const struct ar_explain *request);
 
-/* Prints the choice, in the form for messages of about count elements, as a file.  An enum ar_exit,
- * having said why it failed. */
+/* Prints the choice, in the form for messages of about count elements, as a file; in JSON with the
+ * depth of its expressions.  An enum ar_exit, having said why it failed. */
 int ar_explain_print_schedule(const struct ar_explain *request, const struct ar_choice *choice,
-                              size_t count);
+                              size_t count, uint32_t depth);
 
 /* Says on stderr what is wrong with a text of rules, and where. */
 void ar_explain_problem(const char *text, const struct ar_problem *problem);

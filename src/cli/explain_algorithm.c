@@ -31,8 +31,9 @@ struct explained {
     size_t drawn_count;        /* of drawn: the same, or fewer where that would be many */
     struct ar_schedule *drawn; /* of all ranks, proved */
     struct ar_verdict verdict; /* on them */
-    bool alike;                /* as in the verdict, but for a count with all blocks */
-    struct ar_cost cost;       /* of count elements, as all below */
+    bool alike;                /* as in the verdict, but for a count with all blocks, as the next */
+    uint32_t depth;
+    struct ar_cost cost; /* of count elements, as all below */
     double time_us;
     double bound_us;            /* ar_machine_bound; 0: no messages */
     double said[AR_CARD_LINES]; /* by the card */
@@ -213,11 +214,12 @@ count_cost(struct explained *e)
 static int
 find_out(struct explained *e)
 {
-    /* Whether all elements are combined alike is asked where every block has elements. */
+    /* How elements are combined is asked where every block has some. */
     const size_t full = full_count(e);
     e->drawn_count = e->count <= DRAWN_COUNT_MAX ? e->count : full;
     int error = prove(&e->drawn, e, full);
     e->alike = !error && e->verdict.alike;
+    e->depth = e->verdict.depth;
     if (!error && e->drawn_count != full) {
         ar_schedules_destroy(e->drawn, e->request->nranks);
         error = prove(&e->drawn, e, e->drawn_count);
@@ -397,6 +399,9 @@ print_counts(const struct explained *e)
     print_tally("scratch elements", &cost->scratch, &said[AR_CARD_SCRATCH], 0);
     print_tally("messages", &cost->messages, NULL, 0);
     printf("  %-17s  %9zu\n", "received at once", cost->ports);
+    printf("  %-17s  %9lu", "depth of a sum", (unsigned long)e->depth);
+    print_distance((double)e->depth, (double)ar_bound_rounds(nranks, 1),
+                   print_count((double)ar_bound_rounds(nranks, 1), least, sizeof least), 35);
     printf("  %-17s  %9s  %9s", "time, us", ar_number_print(e->time_us, ours, sizeof ours),
            ar_number_print(said[AR_CARD_TIME], card, sizeof card));
     print_distance(e->time_us, e->bound_us, ar_number_print(e->bound_us, least, sizeof least), 24);
@@ -413,6 +418,10 @@ print_counts(const struct explained *e)
     }
     printf("  with a = %g us, B = %g GB/s, 1/C = %g GB/s\n", e->request->latency_us,
            e->request->bandwidth_gbytes, e->request->reduction_gbytes);
+    if (e->depth > 0)
+        printf(
+            "  a sum is off by at most %lu u (|x_0| + ... + |x_p-1|), u = 2^-53 for MPI_DOUBLE\n",
+            (unsigned long)e->depth);
 }
 
 /* --- as a picture --- */
@@ -547,6 +556,19 @@ explain(struct explained *e, const struct ar_levels *levels)
     return status ? status : draw_all(e);
 }
 
+/* As a file; JSON tells what the proof finds, too.  An enum ar_exit. */
+static int
+print_schedule(struct explained *e)
+{
+    const struct ar_explain *const request = e->request;
+    int error = AR_OK;
+    e->drawn_count = full_count(e);
+    if (request->format == AR_COLUMNS_JSON)
+        error = prove(&e->drawn, e, e->drawn_count);
+    return error ? tell_error(e, error)
+                 : ar_explain_print_schedule(request, &e->choice, e->count, e->verdict.depth);
+}
+
 int
 ar_explain_algorithm(const struct ar_explain *request)
 {
@@ -565,8 +587,7 @@ ar_explain_algorithm(const struct ar_explain *request)
         return tell_error(&e, AR_ERR_MEMORY);
     params->grouping = &grouping;
     find_counts(&e);
-    status = request->schedule ? ar_explain_print_schedule(request, &e.choice, e.count)
-                               : explain(&e, &levels);
+    status = request->schedule ? print_schedule(&e) : explain(&e, &levels);
     ar_grouping_fini(&grouping);
     ar_schedules_destroy(e.drawn, request->nranks);
     return status;

@@ -106,7 +106,7 @@ put_pieces(struct ar_json *json, const struct ar_written *w)
 }
 
 static void
-print_json(const struct ar_written *w, const char *comment)
+print_json(const struct ar_written *w, const char *comment, uint32_t depth)
 {
     struct ar_json json = {.to = stdout};
     ar_json_begin(&json, NULL, '{');
@@ -115,6 +115,7 @@ print_json(const struct ar_written *w, const char *comment)
     ar_json_put_text(&json, "comment", comment);
     ar_json_put(&json, "ranks", "%d", w->nranks);
     ar_json_put(&json, "blocks", "%d", w->nblocks);
+    ar_json_put(&json, "depth", "%lu", (unsigned long)depth);
     put_pieces(&json, w);
     ar_json_begin(&json, "steps", '[');
     for (int r = 0; r < w->nranks; r++) {
@@ -134,7 +135,7 @@ print_json(const struct ar_written *w, const char *comment)
 /* What depends on sizes and nodes stands in the comment. */
 int
 ar_explain_print_schedule(const struct ar_explain *request, const struct ar_choice *choice,
-                          size_t count)
+                          size_t count, uint32_t depth)
 {
     char name[AR_CHOICE_TEXT], places[AR_PLACEMENT_TEXT], comment[sizeof name + sizeof places + 64];
     struct ar_written w;
@@ -153,7 +154,7 @@ ar_explain_print_schedule(const struct ar_explain *request, const struct ar_choi
         ar_placement_print(&request->placement, request->nranks, request->placement.nnodes, places),
         count, ar_plural(count));
     if (request->format == AR_COLUMNS_JSON)
-        print_json(&w, comment);
+        print_json(&w, comment, depth);
     else
         ar_written_print(stdout, &w, comment);
     ar_written_fini(&w);

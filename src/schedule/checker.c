@@ -461,6 +461,7 @@ judge(struct check *c)
         const struct ar_expression x = ar_expression_of(&c->expressions, out[i].expression);
         v->in_rank_order &= x.ordered;
         v->alike &= out[i].expression == out[0].expression;
+        v->depth = x.depth > v->depth ? x.depth : v->depth;
         v->expression = i == 0 ? x.hash : v->expression;
         v->expressions = v->expressions * UINT64_C(0x9e3779b97f4a7c15) + x.hash;
     }

@@ -20,6 +20,8 @@ struct ar_verdict {
     bool in_rank_order;         /* every result combines ranks 0, 1, ..., nranks-1 in this order */
     bool alike;                 /* all elements are combined by the same expression: an element's
                                  * bits do not depend on its place in the vector */
+    uint32_t depth;             /* of the deepest expression: the most ops that a contribution
+                                 * goes through, each of which may round */
     uint64_t expression;        /* a hash of what element 0 is combined by: equal hashes, equal
                                    expressions (but for one chance in 2^64) */
     uint64_t expressions;       /* the same of all elements in their order */

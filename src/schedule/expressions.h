@@ -13,6 +13,7 @@
 struct ar_expression {
     uint32_t left, right; /* AR_EXPRESSION_NONE: a rank's own */
     uint32_t leaves;      /* how often ranks stand in it; saturating */
+    uint32_t depth;       /* the most ops from it down to a rank's own, which has 0 */
     uint32_t first, last;
     bool ordered; /* the leaves are first, first+1, ..., last */
     int rank;     /* who combined it first, in which of its steps */

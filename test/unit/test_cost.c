@@ -196,6 +196,28 @@ the_checker_tells_whether_elements_are_combined_alike(void **state)
     ranks_fini(&ranks);
 }
 
+/* A serial sum of p numbers has p-1 additions one after the other, and a tree ceil(log2 p). */
+static void
+the_checker_tells_how_deep_a_sum_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int nranks;
+        uint32_t depth;
+    } cases[] = {{"ring", 4, 3},         {"ring", 5, 4},      {"ring", 1, 0},
+                 {"butterfly", 8, 3},    {"butterfly", 5, 3}, {"reduce_bcast", 8, 3},
+                 {"reduce_bcast", 5, 3}, {"star", 5, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ranks ranks;
+        struct ar_verdict verdict;
+        ranks_init(&ranks, cases[i].name, cases[i].nranks, 24);
+        assert_int_equal(ar_check(&verdict, ranks.schedules, cases[i].nranks, 0), AR_OK);
+        assert_int_equal(verdict.depth, cases[i].depth);
+        ranks_fini(&ranks);
+    }
+}
+
 int
 main(void)
 {
@@ -209,6 +231,7 @@ main(void)
         cmocka_unit_test(ranks_hold_what_the_ring_leaves_them),
         cmocka_unit_test(a_figure_has_a_limit),
         cmocka_unit_test(the_checker_tells_whether_elements_are_combined_alike),
+        cmocka_unit_test(the_checker_tells_how_deep_a_sum_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
