@@ -163,7 +163,7 @@ parse_machine(struct ar_machine *machine, const char *words, struct ar_text *why
 }
 
 char *
-ar_cli_read_text(const char *command, const char *what, const char *path)
+ar_cli_read_text(const char *command, const char *what, const char *path, size_t most)
 {
     char *text = NULL, reason[256] = "";
     struct ar_text why;
@@ -171,7 +171,7 @@ ar_cli_read_text(const char *command, const char *what, const char *path)
     ar_text_init(&why, reason, sizeof reason);
     if (!file)
         ar_text_add(&why, " %m");
-    else if (ar_input_text(&text, file, &why) == AR_ERR_MEMORY)
+    else if (ar_input_text(&text, file, most, &why) == AR_ERR_MEMORY)
         ar_text_add(&why, " out of memory");
     if (file)
         fclose(file);

@@ -36,8 +36,9 @@ ar_subcommand_fn ar_cli_tune;
  * needs it. */
 void ar_cli_need_jansson(const char *command);
 
-/* The text of a file, malloced; NULL, having said why behind the command's name and what. */
-char *ar_cli_read_text(const char *command, const char *what, const char *path);
+/* The text of a file of at most so many bytes, malloced; NULL, having said why behind the command's
+ * name and what. */
+char *ar_cli_read_text(const char *command, const char *what, const char *path, size_t most);
 
 /* Reads and proves a file with a schedule, which is kept until the program ends.  An enum ar_exit,
  * having said, as this command, what is wrong and where. */

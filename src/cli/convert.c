@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "config/input.h"
 #include "translate/translate.h"
 
 struct request {
@@ -212,7 +213,7 @@ convert_setting(struct conversion *c, const struct ar_foreign_setting *setting)
     if (text && setting->library == AR_LIBRARY_OPENMPI &&
         memmem(setting->name.at, setting->name.length, "filename", 8)) {
         char *const path = text;
-        text = ar_cli_read_text("convert", what, path);
+        text = ar_cli_read_text("convert", what, path, AR_INPUT_MAX);
         free(path);
     }
     if (!text)
@@ -344,8 +345,8 @@ ar_cli_convert(int argc, char **argv)
     ar_cli_parse_alone(&argp, 0, argc, argv, &request);
 
     const bool is_file = access(request.operand, F_OK) == 0 || is_file_name(request.operand);
-    char *const text =
-        is_file ? ar_cli_read_text("convert", "", request.operand) : strdup(request.operand);
+    char *const text = is_file ? ar_cli_read_text("convert", "", request.operand, AR_INPUT_MAX)
+                               : strdup(request.operand);
     const int status = text ? convert(&request, text, is_file) : AR_EXIT_FAILED;
     free(text);
     return status;

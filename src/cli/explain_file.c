@@ -16,7 +16,7 @@ ar_cli_read_schedule(const struct ar_written_row **made, const char *command, co
 {
     char reason[REASON_TEXT];
     struct ar_text why;
-    char *const text = ar_cli_read_text(command, "", path);
+    char *const text = ar_cli_read_text(command, "", path, AR_WRITTEN_TEXT_MAX);
     struct ar_written_row *const row = malloc(sizeof *row);
     if (!text) {
         free(row);

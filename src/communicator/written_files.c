@@ -14,6 +14,7 @@
 #include "select/written_read.h"
 
 #define PROOF_WORK  ((size_t)500000) /* about a second */
+#define TEXT_MOST   ((size_t)16 << 20)
 #define REASON_TEXT 1024
 
 /* What became of a file. */
@@ -94,7 +95,7 @@ read_file(const char *path)
     if (!file)
         return NULL;
     ar_text_init(&why, reason, sizeof reason);
-    if (ar_input_text(&text, file, &why) == AR_ERR_SYNTAX)
+    if (ar_input_text(&text, file, TEXT_MOST, &why) == AR_ERR_SYNTAX)
         ar_say("%s:%s", path, reason);
     fclose(file);
     return text;

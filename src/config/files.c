@@ -36,7 +36,7 @@ read_path(char **text, const char *path, struct ar_text *why)
     else if (fstat(fileno(file), &status) || !S_ISREG(status.st_mode))
         ar_text_add(why, " not a regular file");
     else
-        error = ar_input_text(text, file, why);
+        error = ar_input_text(text, file, AR_INPUT_MAX, why);
     if (file)
         fclose(file);
     return error;

@@ -32,16 +32,16 @@ ar_input_open(const char *path)
 }
 
 int
-ar_input_text(char **text, FILE *file, struct ar_text *why)
+ar_input_text(char **text, FILE *file, size_t most, struct ar_text *why)
 {
-    char *const room = malloc(AR_INPUT_MAX + 1);
+    char *const room = malloc(most + 1);
     if (!room)
         return AR_ERR_MEMORY;
-    const size_t length = fread(room, 1, AR_INPUT_MAX + 1, file);
+    const size_t length = fread(room, 1, most + 1, file);
     if (ferror(file)) {
         ar_text_add(why, " %m"); /* errno's text */
-    } else if (length > AR_INPUT_MAX) {
-        ar_text_add(why, " longer than %d bytes", AR_INPUT_MAX);
+    } else if (length > most) {
+        ar_text_add(why, " longer than %zu bytes", most);
     } else if (memchr(room, '\0', length)) {
         ar_text_add(why, " not a text file: it contains a zero byte");
     } else {

@@ -13,7 +13,8 @@
 #define AR_WRITTEN_NAME       64
 #define AR_WRITTEN_RANKS_MAX  10000
 #define AR_WRITTEN_BLOCKS_MAX 100000
-#define AR_WRITTEN_STEPS_MAX  1000000 /* of all ranks together */
+#define AR_WRITTEN_STEPS_MAX  1000000            /* of all ranks together */
+#define AR_WRITTEN_TEXT_MAX   ((size_t)64 << 20) /* bytes: for steps that are all written out */
 
 /* The words of the kinds of steps, by enum ar_step_kind; NULL-terminated. */
 extern const char *const ar_written_words[];

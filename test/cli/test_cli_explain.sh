@@ -79,6 +79,17 @@ for what in 'ring -n 5' 'two_level --nodes=3x2' 'shm(levels=2) -n 6' 'knomial -n
     grep -q '^proved' "$scratch/out" || fail "$what as a schedule is not proved"
 done
 # Those that are shown in doc/teaching.md, and what its answers say of the broken one.
+# Long ones as well, and again they are the same.  What is longer than any is refused at once.
+for n in 128 256; do
+    ./allreduce explain ring -n $n --schedule >"$scratch/schedule" || fail "ring -n $n --schedule: exit $?"
+    ./allreduce explain "$scratch/schedule" >"$scratch/out" || fail "ring -n $n as a schedule: exit $?"
+    grep -q '^proved' "$scratch/out" || fail "ring -n $n as a schedule is not proved"
+    ./allreduce explain "$scratch/schedule" --schedule | sed 2d >"$scratch/again"
+    sed 2d "$scratch/schedule" | cmp - "$scratch/again" || fail "ring -n $n is another when it is read back"
+done
+truncate -s 65M "$scratch/schedule"
+./allreduce explain "$scratch/schedule" 2>&1 | grep -q 'schedule: longer than 67108864 bytes$' || fail "a file that is too long is read"
+
 schedules=${srcdir:-.}/demo/schedules
 for file in "$schedules"/*.schedule; do
     ./allreduce explain "$file" >"$scratch/out" 2>&1

@@ -164,6 +164,18 @@ text_of(const struct setting *setting)
 }
 
 static void
+assert_same_as_row(const struct setting *setting, size_t count)
+{
+    struct ar_schedule *const by_row = schedules_emit(setting, count);
+    struct ar_schedule by_hand[SETTING_RANKS_MAX];
+    emit_all(by_hand, count);
+    for (int r = 0; r < written.nranks; r++)
+        assert_same(&by_row[r], &by_hand[r], setting->text);
+    free_all(by_hand);
+    schedules_free(by_row, setting->nranks);
+}
+
+static void
 a_row_is_printed(const struct setting *setting)
 {
     struct ar_written_mismatch mismatch;
@@ -177,15 +189,8 @@ a_row_is_printed(const struct setting *setting)
     const size_t n = (size_t)written.nblocks, counts[] = {n, n - 1, n + 1, 3 * n + 2, 0, 1};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         assert_proved(counts[i]);
-    for (size_t count = 2 * n; count <= 4 * n; count += n) {
-        struct ar_schedule *const by_row = schedules_emit(setting, count);
-        struct ar_schedule by_hand[RANKS_MAX];
-        emit_all(by_hand, count);
-        for (int r = 0; r < written.nranks; r++)
-            assert_same(&by_row[r], &by_hand[r], setting->text);
-        free_all(by_hand);
-        schedules_free(by_row, setting->nranks);
-    }
+    for (size_t count = 2 * n; count <= 4 * n; count += n)
+        assert_same_as_row(setting, count);
     ar_written_fini(&written);
 }
 
@@ -202,6 +207,27 @@ every_row_is_printed_and_read_back(void **state)
                                  k);
                     a_row_is_printed(&setting);
                 }
+}
+
+/* Their texts have megabytes. */
+static void
+long_rings_are_printed_and_read_back(void **state)
+{
+    (void)state;
+    static const int numbers[] = {128, 256};
+    for (size_t i = 0; i < 2 && numbers[i] <= setting_ranks_to(numbers[i]); i++) {
+        struct setting setting;
+        struct ar_written_proof proof;
+        char why[AR_REFUTED_TEXT];
+        setting_default(&setting, ar_algorithm_find("ring", strlen("ring")), numbers[i],
+                        PLACE_UNKNOWN);
+        char *const text = text_of(&setting);
+        read_right(text);
+        free(text);
+        assert_int_equal(ar_written_prove(&proof, &written, why), AR_OK);
+        assert_same_as_row(&setting, 2 * (size_t)numbers[i]);
+        ar_written_fini(&written);
+    }
 }
 
 /* But for the sides on which operands stand. */
@@ -427,6 +453,7 @@ main(void)
         cmocka_unit_test(right_ones_are_proved_for_every_count),
         cmocka_unit_test(a_ring_by_hand_is_the_row),
         cmocka_unit_test(every_row_is_printed_and_read_back),
+        cmocka_unit_test(long_rings_are_printed_and_read_back),
         cmocka_unit_test(a_file_is_a_row),
         cmocka_unit_test(a_row_promises_what_was_proved),
         cmocka_unit_test(what_is_not_proved_is_no_row),
