@@ -13,7 +13,7 @@
 #include "select/number.h"
 #include "select/written_read.h"
 
-#define PROOF_WORK  ((size_t)500000) /* about a second */
+#define PROOF_WORK  ((size_t)1000000) /* less than a second */
 #define TEXT_MOST   ((size_t)16 << 20)
 #define REASON_TEXT 1024
 

@@ -8,7 +8,10 @@
 size_t
 ar_written_work(const struct ar_written *w)
 {
-    size_t work = 0;
+    size_t work = 2 * (size_t)w->nblocks;
+    for (size_t i = 0; i < w->npieces; i++)
+        work += (size_t)w->pieces[i].n;
+    work *= (size_t)w->nranks;
     for (int r = 0; r < w->nranks; r++)
         for (size_t i = 0; i < w->ranks[r].n; i++) {
             const struct ar_written_step *const step = &w->ranks[r].steps[i];

@@ -13,7 +13,8 @@ struct ar_written_proof {
     struct ar_cost cost;       /* with an element in each block */
 };
 
-/* The work of a proof, in blocks that steps name: a few million take a second. */
+/* The work of a proof, in blocks that steps name and buffers of ranks hold: a few million take a
+ * second. */
 size_t ar_written_work(const struct ar_written *w);
 
 /* AR_OK; AR_ERR_PROOF, and why tells the line of the file and what is refuted; AR_ERR_MEMORY. */

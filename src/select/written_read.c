@@ -8,22 +8,7 @@
 #include "schedule/grow.h"
 #include "select/written_words.h"
 
-/* Of a block on a rank: has the rank written it, and had it when the round began? */
-enum { WRITTEN = 1, WRITTEN_BEFORE = 2 };
-
-#define HELD_MOST ((size_t)100000000) /* blocks of all ranks */
-#define WORK_MOST ((size_t)100000000) /* of reading, in blocks, ranks and names looked at */
-
-/* A short file may mean much work: in it a line stands for many steps, and a step for many
- * blocks. */
-static void
-count_work(struct ar_reader *in, size_t work)
-{
-    in->work += work;
-    if (in->work > WORK_MOST)
-        ar_reader_refuse(in, in->at, "this is more than can be read in a second",
-                         "fewer passes, or steps on fewer blocks");
-}
+#define HELD_MOST ((size_t)50000000) /* blocks of all buffers of all ranks */
 
 /* --- regions --- */
 
@@ -41,9 +26,21 @@ read_blocks(struct ar_reader *in, struct ar_written_region *region)
     const int last =
         ar_reader_take(in, "..") ? ar_reader_wrap(ar_reader_expression(in), n) : region->first;
     if (last < region->first)
-        ar_reader_refuse(in, begin, "the last block comes before the first",
-                         "blocks in their order");
+        ar_reader_refuse(in, begin,
+                         "the last block comes before the first; allowed: blocks in their order");
     region->n = last - region->first + 1;
+}
+
+/* The number of a piece; w->npieces: there is none of this name. */
+static size_t
+find_piece(struct ar_reader *in, struct ar_word name)
+{
+    size_t i = 0;
+    while (i < in->w->npieces && !(name.length == strlen(in->w->pieces[i].name) &&
+                                   memcmp(in->w->pieces[i].name, name.at, name.length) == 0))
+        i++;
+    ar_reader_count_work(in, i);
+    return i;
 }
 
 /* All blocks of a piece, or those behind a point. */
@@ -51,14 +48,11 @@ static void
 read_piece(struct ar_reader *in, struct ar_written_region *region)
 {
     const struct ar_word word = ar_reader_word(in);
-    size_t i = 0;
-    while (i < in->w->npieces && !(word.length == strlen(in->w->pieces[i].name) &&
-                                   memcmp(in->w->pieces[i].name, word.at, word.length) == 0))
-        i++;
-    count_work(in, i);
+    const size_t i = find_piece(in, word);
     if (i == in->w->npieces) {
-        ar_reader_refuse(in, word.at, "no such piece of scratch",
-                         "the names of lines such as tmp a = block 3");
+        ar_reader_refuse(
+            in, word.at,
+            "no such piece of scratch; allowed: the names of lines such as tmp a = block 3");
         return;
     }
     in->at += word.length;
@@ -69,8 +63,8 @@ read_piece(struct ar_reader *in, struct ar_written_region *region)
     const char *const at = ++in->at;
     read_blocks(in, region);
     if (region->first < piece->first || region->first + region->n > piece->first + piece->n)
-        ar_reader_refuse(in, at, "the piece of scratch has no such blocks",
-                         "those that its line names");
+        ar_reader_refuse(
+            in, at, "the piece of scratch has no such blocks; allowed: those that its line names");
 }
 
 /* False: bare blocks, whose buffer is to be found. */
@@ -88,34 +82,38 @@ read_region(struct ar_reader *in, struct ar_written_region *region)
     return is_in || is_out;
 }
 
-static unsigned char *
+static uint32_t *
 held_by(struct ar_reader *in, int block)
 {
     return &in->held[(size_t)in->r * (size_t)in->w->nblocks + (size_t)block];
 }
 
-/* What the rank holds of bare blocks: OUT where it has written them, else IN. */
+/* What the rank holds of bare blocks: OUT where one of that many first steps has written them, else
+ * IN. */
 static void
-find_buffer(struct ar_reader *in, struct ar_written_region *region, int flag, const char *at)
+find_buffer(struct ar_reader *in, struct ar_written_region *region, size_t steps, const char *at)
 {
     int written = 0;
-    for (int i = 0; i < region->n; i++)
-        written += (*held_by(in, region->first + i) & flag) != 0;
+    for (int i = 0; i < region->n; i++) {
+        const uint32_t held = *held_by(in, region->first + i);
+        written += held > 0 && held <= steps;
+    }
     if (written > 0 && written < region->n)
-        ar_reader_refuse(in, at, "the rank has written some of these blocks and not others",
-                         "in. or out. before them");
+        ar_reader_refuse(in, at,
+                         "the rank has written some of these blocks and not others; allowed: in. "
+                         "or out. before them");
     region->buffer = written > 0 ? AR_OUT : AR_IN;
 }
 
-/* A region that is read; flag: as the rank holds it now, or held it when the round began. */
+/* A region that is read, as the rank holds it after that many steps. */
 static struct ar_written_region
-read_source(struct ar_reader *in, int flag)
+read_source(struct ar_reader *in, size_t steps)
 {
     struct ar_written_region region;
     ar_reader_skip_blanks(in);
     const char *const at = in->at;
     if (!read_region(in, &region) && !in->error)
-        find_buffer(in, &region, flag, at);
+        find_buffer(in, &region, steps, at);
     return region;
 }
 
@@ -123,9 +121,11 @@ static void
 write_to(struct ar_reader *in, const struct ar_written_region *region, const char *at)
 {
     if (region->buffer == AR_IN)
-        ar_reader_refuse(in, at, "the input cannot be written", "a block, out. or tmp.");
-    for (int i = 0; region->buffer == AR_OUT && !in->error && i < region->n; i++)
-        *held_by(in, region->first + i) |= WRITTEN;
+        ar_reader_refuse(in, at, "the input cannot be written; allowed: a block, out. or tmp.");
+    for (int i = 0; region->buffer == AR_OUT && !in->error && i < region->n; i++) {
+        uint32_t *const held = held_by(in, region->first + i);
+        *held = *held > 0 ? *held : (uint32_t)in->w->ranks[in->r].n + 1;
+    }
 }
 
 static struct ar_written_region
@@ -144,8 +144,8 @@ compare_lengths(struct ar_reader *in, const char *at, const struct ar_written_re
                 const struct ar_written_region *b)
 {
     if (a->first != b->first || a->n != b->n)
-        ar_reader_refuse(
-            in, at, "both must be the same blocks, or pieces of scratch as long as these", NULL);
+        ar_reader_refuse(in, at,
+                         "both must be the same blocks, or pieces of scratch as long as these");
 }
 
 /* --- steps --- */
@@ -156,11 +156,8 @@ read_peer(struct ar_reader *in, struct ar_written_step *step)
     ar_reader_skip_blanks(in);
     const char *const at = in->at;
     step->peer = ar_reader_wrap(ar_reader_expression(in), in->w->nranks);
-    if (step->peer == in->r) {
-        ar_reader_refuse(in, at, "a rank has no messages with itself", NULL);
-        if (in->error == AR_ERR_SYNTAX)
-            ar_text_add(in->why, " (rank %d)", in->r);
-    }
+    if (step->peer == in->r)
+        ar_reader_refuse(in, at, "a rank has no messages with itself (rank %d)", in->r);
 }
 
 static void
@@ -172,7 +169,7 @@ read_recv_reduce(struct ar_reader *in, struct ar_written_step *step)
     const bool is_named = read_region(in, &region);
     step->a = step->dst = region;
     if (!is_named && !in->error)
-        find_buffer(in, &step->a, WRITTEN, at);
+        find_buffer(in, &step->a, SIZE_MAX, at);
     if (step->dst.buffer == AR_IN)
         step->dst.buffer = AR_OUT;
     ar_reader_expect(in, "from");
@@ -195,10 +192,10 @@ read_local(struct ar_reader *in, struct ar_written_step *step)
     ar_reader_skip_blanks(in);
     const char *const at = in->at;
     step->peer = -1;
-    step->a = read_source(in, WRITTEN);
+    step->a = read_source(in, SIZE_MAX);
     if (step->kind == AR_REDUCE) {
         ar_reader_expect(in, "with");
-        step->b = read_source(in, WRITTEN);
+        step->b = read_source(in, SIZE_MAX);
         compare_lengths(in, at, &step->a, &step->b);
     }
     ar_reader_expect(in, "to");
@@ -209,9 +206,9 @@ read_local(struct ar_reader *in, struct ar_written_step *step)
 static void
 append(struct ar_reader *in, const struct ar_written_step *step, const char *at)
 {
-    count_work(in, (size_t)(step->kind == AR_SEND ? step->a.n : step->dst.n));
+    ar_reader_count_work(in, (size_t)(step->kind == AR_SEND ? step->a.n : step->dst.n));
     if (++in->nsteps > AR_WRITTEN_STEPS_MAX)
-        ar_reader_refuse(in, at, "too many steps", "a million, of all ranks together");
+        ar_reader_refuse(in, at, "too many steps; allowed: a million, of all ranks together");
     if (!in->error)
         in->error = ar_written_append(in->w, in->r, step);
 }
@@ -228,7 +225,7 @@ read_step(struct ar_reader *in)
     step.kind = (enum ar_step_kind)word;
     switch (step.kind) {
     case AR_SEND:
-        step.a = read_source(in, WRITTEN_BEFORE);
+        step.a = read_source(in, in->round[in->r]);
         ar_reader_expect(in, "to");
         read_peer(in, &step);
         break;
@@ -250,32 +247,27 @@ static void
 end_round(struct ar_reader *in, int r)
 {
     struct ar_written_rank *const rank = &in->w->ranks[r];
-    const int before = in->r;
-    in->r = r;
-    for (size_t i = in->round[r]; i < rank->n; i++) {
-        const struct ar_written_region *const dst = &rank->steps[i].dst;
-        for (int k = 0; rank->steps[i].kind != AR_SEND && dst->buffer == AR_OUT && k < dst->n; k++)
-            *held_by(in, dst->first + k) |= WRITTEN_BEFORE;
-    }
     if (rank->n > in->round[r])
         rank->steps[rank->n - 1].ends_round = true;
     in->round[r] = rank->n;
-    in->r = before;
 }
 
 /* The steps of one rank, to the end of the line. */
 static void
 read_steps(struct ar_reader *in, int r)
 {
+    const char *const begin = in->at;
     in->r = r;
     do
         read_step(in);
     while (!in->error &&
            (ar_reader_take(in, ";") || (ar_reader_take(in, "|") && (end_round(in, r), true))));
     if (!in->error && !ar_reader_is_at_end(in))
-        ar_reader_refuse(in, in->at, "something else is expected here",
-                         "';' and a step, '|' for the next round, or the end of the line");
+        ar_reader_refuse(in, in->at,
+                         "something else is expected here; allowed: ';' and a step, '|' for the "
+                         "next round, or the end of the line");
     in->r = -1;
+    ar_reader_count_work(in, (size_t)(in->at - begin));
 }
 
 /* --- lines --- */
@@ -286,7 +278,7 @@ read_ranks(struct ar_reader *in, bool is_all, bool within)
 {
     const int p = in->w->nranks;
     unsigned char *const listed = calloc((size_t)p, 1);
-    count_work(in, (size_t)p);
+    ar_reader_count_work(in, (size_t)p);
     if (!listed) {
         ar_reader_lack_memory(in);
         return;
@@ -304,8 +296,8 @@ read_ranks(struct ar_reader *in, bool is_all, bool within)
         const int last =
             ar_reader_take(in, "..") ? ar_reader_wrap(ar_reader_expression(in), p) : first;
         if (last < first)
-            ar_reader_refuse(in, at, "the last rank comes before the first",
-                             "ranks in their order");
+            ar_reader_refuse(in, at,
+                             "the last rank comes before the first; allowed: ranks in their order");
         for (int r = first; r <= last && !in->error; r++)
             listed[r] = 1;
         ar_reader_skip_blanks(in);
@@ -339,9 +331,10 @@ read_for(struct ar_reader *in)
     ar_reader_expect(in, "..");
     const long last = ar_reader_expression(in);
     if (!in->error && !ar_reader_is_at_end(in))
-        ar_reader_refuse(in, in->at, "the steps stand on the next lines", "the end of the line");
+        ar_reader_refuse(in, in->at,
+                         "the steps stand on the next lines; allowed: the end of the line");
     if (last - first > AR_WRITTEN_STEPS_MAX || first < 0)
-        ar_reader_refuse(in, in->at, "too many passes", "from 0 to a million");
+        ar_reader_refuse(in, in->at, "too many passes; allowed: from 0 to a million");
     if (in->error)
         return;
     ar_reader_next_line(in);
@@ -359,7 +352,7 @@ read_for(struct ar_reader *in)
             if (word >= 0)
                 read_ranks(in, word == 0, true);
         }
-        count_work(in, (size_t)in->w->nranks);
+        ar_reader_count_work(in, (size_t)in->w->nranks);
         for (int r = 0; r < in->w->nranks && !in->error; r++)
             end_round(in, r);
         if (in->error)
@@ -382,10 +375,10 @@ read_piece_line(struct ar_reader *in)
     }
     w->pieces = pieces;
     if (name.length == 0 || name.length >= AR_WRITTEN_NAME)
-        ar_reader_refuse(in, name.at, "a name is expected here",
-                         "up to 63 letters, digits and '_'");
-    if (w->npieces == AR_WRITTEN_BLOCKS_MAX)
-        ar_reader_refuse(in, name.at, "too many pieces of scratch", "100000");
+        ar_reader_refuse(in, name.at,
+                         "a name is expected here; allowed: up to 63 letters, digits and '_'");
+    if (find_piece(in, name) < w->npieces)
+        ar_reader_refuse(in, name.at, "this was told before");
     in->at += name.length;
     ar_reader_expect(in, "=");
     ar_reader_expect(in, "block");
@@ -396,6 +389,7 @@ read_piece_line(struct ar_reader *in)
     *piece = (struct ar_written_piece){.first = blocks.first, .n = blocks.n};
     memcpy(piece->name, name.at, name.length);
     w->npieces++;
+    in->scratch += (size_t)blocks.n;
 }
 
 /* What the steps need, once ranks and blocks are known. */
@@ -403,17 +397,18 @@ static void
 prepare(struct ar_reader *in)
 {
     struct ar_written *const w = in->w;
-    const size_t p = (size_t)w->nranks, n = p * (size_t)w->nblocks;
+    const size_t p = (size_t)w->nranks, n = (size_t)w->nblocks;
     if (w->nranks == 0 || w->nblocks == 0)
-        ar_reader_refuse(in, in->at, "lines 'ranks N' and 'blocks N' come first", NULL);
-    if (n > HELD_MOST)
-        ar_reader_refuse(in, in->at, "too many blocks for so many ranks",
-                         "100000000 of all ranks together");
+        ar_reader_refuse(in, in->at, "lines 'ranks N' and 'blocks N' come first");
+    if (p * (2 * n + in->scratch) > HELD_MOST)
+        ar_reader_refuse(in, in->at,
+                         "too many blocks for so many ranks; allowed: 50000000 of input, result "
+                         "and scratch of all ranks");
     if (in->error || w->ranks)
         return;
     w->ranks = calloc(p, sizeof *w->ranks);
     in->round = calloc(p, sizeof *in->round);
-    in->held = calloc(n, 1);
+    in->held = calloc(p * n, sizeof *in->held);
     if (!w->ranks || !in->round || !in->held)
         ar_reader_lack_memory(in);
 }
@@ -425,11 +420,9 @@ read_number(struct ar_reader *in, int *number, int most)
     const struct ar_word word = ar_reader_word(in);
     int value = 0;
     if (*number > 0)
-        ar_reader_refuse(in, word.at, "this was told before", NULL);
-    if (!in->error && !ar_word_int(word, 1, most, &value)) {
-        ar_reader_refuse(in, word.at, "a number is expected here", NULL);
-        ar_text_add(in->why, "; allowed: 1 to %d", most);
-    }
+        ar_reader_refuse(in, word.at, "this was told before");
+    if (!ar_word_int(word, 1, most, &value))
+        ar_reader_refuse(in, word.at, "a number is expected here; allowed: 1 to %d", most);
     if (!in->error)
         *number = value;
     in->at += word.length;
@@ -443,8 +436,9 @@ read_name(struct ar_reader *in)
     while (ar_is_name_char(in->at[n]))
         n++;
     if (n == 0 || n >= AR_WRITTEN_NAME)
-        ar_reader_refuse(in, in->at, "a name is expected here",
-                         "up to 63 letters, digits, '_', '-' and '.'");
+        ar_reader_refuse(
+            in, in->at,
+            "a name is expected here; allowed: up to 63 letters, digits, '_', '-' and '.'");
     else
         snprintf(in->w->name, sizeof in->w->name, "%.*s", (int)n, in->at);
     in->at += n;
@@ -458,7 +452,7 @@ read_line(struct ar_reader *in)
     enum { NAME, RANKS, BLOCKS, TMP, FOR, ALL, RANK };
     struct ar_written *const w = in->w;
     if (is_indented(in))
-        ar_reader_refuse(in, in->line, "only what belongs to a 'for' is indented", NULL);
+        ar_reader_refuse(in, in->line, "only what belongs to a 'for' is indented");
     const int word = ar_reader_expect_word(in, words);
     if (word >= TMP && !in->error)
         prepare(in);
@@ -477,16 +471,17 @@ read_line(struct ar_reader *in)
     else
         read_ranks(in, word == ALL, false);
     if (word != FOR && !in->error && !ar_reader_is_at_end(in))
-        ar_reader_refuse(in, in->at, "something follows that is not expected",
-                         "the end of the line");
+        ar_reader_refuse(in, in->at,
+                         "something follows that is not expected; allowed: the end of the line");
 }
 
 static void
 read_all(struct ar_reader *in)
 {
     if (!ar_reader_take(in, AR_WRITTEN_VERSION) || !ar_reader_is_at_end(in))
-        ar_reader_refuse(in, in->at, "the first line is that of another form or version",
-                         "'" AR_WRITTEN_VERSION "'");
+        ar_reader_refuse(
+            in, in->at,
+            "the first line is that of another form or version; allowed: '" AR_WRITTEN_VERSION "'");
     while (!in->error && *in->at) {
         const bool is_empty = ar_reader_is_at_end(in);
         const bool is_first = in->number == 1;

@@ -1,18 +1,23 @@
 #include "select/written_words.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- mistakes --- */
 
 void
-ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem, const char *allowed)
+ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem, ...)
 {
+    char text[256];
+    va_list args;
     if (in->error)
         return;
+    va_start(args, problem);
+    vsnprintf(text, sizeof text, problem, args);
+    va_end(args);
     in->error = AR_ERR_SYNTAX;
-    ar_text_add(in->why, "line %d, column %d: %s", in->number, (int)(at - in->line) + 1, problem);
-    if (allowed)
-        ar_text_add(in->why, "; allowed: %s", allowed);
+    ar_text_add(in->why, "line %d, column %d: %s", in->number, (int)(at - in->line) + 1, text);
 }
 
 static void
@@ -21,7 +26,7 @@ refuse_word(struct ar_reader *in, struct ar_word word, const char *const *allowe
     struct ar_nearest nearest;
     if (in->error)
         return;
-    ar_reader_refuse(in, word.at, word.length ? "unknown word " : "a word is missing", NULL);
+    ar_reader_refuse(in, word.at, word.length ? "unknown word " : "a word is missing");
     if (word.length)
         ar_text_quote(in->why, word);
     ar_nearest_init(&nearest, word);
@@ -30,6 +35,18 @@ refuse_word(struct ar_reader *in, struct ar_word word, const char *const *allowe
     ar_text_suggest(in->why, &nearest);
     ar_text_add(in->why, "; allowed: ");
     ar_text_list(in->why, allowed);
+}
+
+#define WORK_MOST ((size_t)100000000)
+
+void
+ar_reader_count_work(struct ar_reader *in, size_t work)
+{
+    in->work += work;
+    if (in->work > WORK_MOST)
+        ar_reader_refuse(in, in->at,
+                         "this is more than can be read in a second; allowed: fewer passes, or "
+                         "steps on fewer blocks");
 }
 
 void
@@ -60,6 +77,7 @@ void
 ar_reader_next_line(struct ar_reader *in)
 {
     in->at += strcspn(in->at, "\n");
+    ar_reader_count_work(in, (size_t)(in->at - in->line) + 1);
     in->at += *in->at == '\n';
     in->line = in->at;
     in->number++;
@@ -105,11 +123,8 @@ ar_reader_take_word(struct ar_reader *in, const char *name)
 void
 ar_reader_expect(struct ar_reader *in, const char *sign)
 {
-    if (!ar_reader_take(in, sign)) {
-        ar_reader_refuse(in, in->at, "something else is expected here", NULL);
-        if (in->error == AR_ERR_SYNTAX)
-            ar_text_add(in->why, ": '%s'", sign);
-    }
+    if (!ar_reader_take(in, sign))
+        ar_reader_refuse(in, in->at, "something else is expected here: '%s'", sign);
 }
 
 int
@@ -140,8 +155,9 @@ read_term(struct ar_reader *in)
         return in->r;
     if (word.length == 1 && *word.at == 'k' && in->k >= 0)
         return in->k;
-    ar_reader_refuse(in, word.at, "a number is expected here",
-                     "digits, p for the number of ranks, r for the rank, k behind 'for k in'");
+    ar_reader_refuse(in, word.at,
+                     "a number is expected here; allowed: digits, p for the number of ranks, r for "
+                     "the rank, k behind 'for k in'");
     return 0;
 }
 
@@ -154,7 +170,7 @@ ar_reader_expression(struct ar_reader *in)
     for (int terms = 0; !in->error; terms++) {
         const char *const sign = in->at;
         if (terms > 1000)
-            ar_reader_refuse(in, sign, "too long an expression", NULL);
+            ar_reader_refuse(in, sign, "too long an expression");
         if (ar_reader_take(in, "+"))
             value += read_term(in);
         else if (ar_reader_take(in, "-"))
@@ -164,6 +180,8 @@ ar_reader_expression(struct ar_reader *in)
         else
             break;
     }
+    if (ar_lookalike(in->at))
+        ar_reader_refuse(in, in->at, "%s", ar_lookalike(in->at));
     return value;
 }
 

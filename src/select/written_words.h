@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "schedule/written.h"
 #include "select/words.h"
@@ -17,14 +18,19 @@ struct ar_reader {
     int error;
     int r, k; /* the variables; -1: not to be used here */
     size_t nsteps, work;
-    size_t *round;       /* of each rank: its first step of the round; owned */
-    unsigned char *held; /* of each rank and block; owned */
+    size_t scratch; /* blocks of all pieces */
+    size_t *round;  /* of each rank: its first step of the round; owned */
+    uint32_t *held; /* of each rank and block: which of the rank's steps, from 1, was the first to
+                       write it; 0: none.  Owned */
 };
 
-/* Tells a mistake at that place of this line: the first counts.  allowed: NULL where the problem
- * says it. */
-void ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem,
-                      const char *allowed);
+/* Tells a mistake at that place of this line, with what is allowed: the first counts. */
+void __attribute__((format(printf, 3, 4)))
+ar_reader_refuse(struct ar_reader *in, const char *at, const char *problem, ...);
+
+/* Refuses a text that means too much work: in it a line stands for many steps, and a step for many
+ * blocks.  work: bytes, blocks, ranks and names looked at. */
+void ar_reader_count_work(struct ar_reader *in, size_t work);
 
 void ar_reader_lack_memory(struct ar_reader *in);
 

@@ -323,8 +323,9 @@ what_is_not_proved_is_no_row(void **state)
     assert_int_equal(read_row(HEAD "ranks 2\nblocks 1\nall r: send * to r^1\n", SIZE_MAX),
                      AR_ERR_PROOF);
     assert_int_equal(read_row("nothing", SIZE_MAX), AR_ERR_SYNTAX);
-    assert_int_equal(read_row(ring, 79), AR_ERR_PARAM);
-    assert_int_equal(read_row(ring, 160), AR_OK);
+    const size_t work = 5 * (16 + 16 + 10); /* steps, their blocks, those of IN and OUT */
+    assert_int_equal(read_row(ring, work - 1), AR_ERR_PARAM);
+    assert_int_equal(read_row(ring, work), AR_OK);
     ar_written_fini(&row.written);
 }
 
@@ -439,11 +440,54 @@ mistakes_are_told_with_their_place(void **state)
         {HEAD "ranks 2\nblocks 90000\nfor k in 0..999999\n rank 0: copy in.* to out.*\n",
          "line 5, column 28: this is more than can be read in a second"},
         {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
+        {BODY "tmp a = block 1\ntmp a = block 2\n", "line 5, column 5: this was told before"},
+        {BODY "all r: send 0 to r\xE2\x80\x93"
+              "1\n",
+         "line 4, column 19: this dash is not '-'"},
         {HEAD "ranks 10000\nblocks 100000\nall r: send 0 to r+1\n",
          "line 4, column 4: too many blocks for so many ranks"},
+        {HEAD "ranks 10000\nblocks 1600\ntmp a = block *\ntmp b = block *\nrank 0: copy 0 to 0\n",
+         "line 6, column 5: too many blocks for so many ranks"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         read_wrong(cases[i].text, cases[i].reason);
+}
+
+static void
+nothing_follows_the_first_mistake(void **state)
+{
+    (void)state;
+    char reason[512] = "";
+    struct ar_text why;
+    ar_text_init(&why, reason, sizeof reason);
+    assert_int_equal(ar_written_read(&written, BODY "rank 0: send 0 ot 1/\n", &why), AR_ERR_SYNTAX);
+    assert_string_equal(reason, "line 4, column 16: something else is expected here: 'to'");
+    ar_text_init(&why, reason, sizeof reason);
+    assert_int_equal(ar_written_read(&written, BODY "rank 0: send x to 0/\n", &why), AR_ERR_SYNTAX);
+    assert_string_equal(reason, "line 4, column 14: a number is expected here; allowed: digits, p "
+                                "for the number of ranks, r for "
+                                "the rank, k behind 'for k in'");
+}
+
+/* Steps, blanks and comments are read again for each rank and in each pass. */
+static void
+long_lines_are_not_read_again_and_again(void **state)
+{
+    (void)state;
+    enum { LONG = 1000000 };
+    static const char *const heads[] = {BODY "for k in 0..999\n  #", BODY "for k in 0..999\n",
+                                        HEAD "ranks 1000\nblocks 1\nall r: copy * to *"};
+    static const char fill[] = {' ', '\n', ' '};
+    for (size_t i = 0; i < sizeof fill; i++) {
+        const size_t n = strlen(heads[i]);
+        char *const text = malloc(n + LONG + 1);
+        assert_non_null(text);
+        memcpy(text, heads[i], n);
+        memset(text + n, fill[i], LONG);
+        text[n + LONG] = '\0';
+        read_wrong(text, "line ");
+        free(text);
+    }
 }
 
 int
@@ -462,6 +506,8 @@ main(void)
         cmocka_unit_test(the_order_can_be_told),
         cmocka_unit_test(bare_blocks_are_what_the_rank_holds),
         cmocka_unit_test(mistakes_are_told_with_their_place),
+        cmocka_unit_test(nothing_follows_the_first_mistake),
+        cmocka_unit_test(long_lines_are_not_read_again_and_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
