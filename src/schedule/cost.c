@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "schedule/unit_times.h"
 #include "schedule/walk.h"
 
 static void
@@ -41,18 +40,25 @@ count_rank(struct ar_cost *cost, const struct ar_schedule *s)
     tally(&cost->scratch, s->tmp_length + most_landing);
 }
 
+void
+ar_cost_count_timed(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks,
+                    const struct ar_unit_times *times)
+{
+    memset(cost, 0, sizeof *cost);
+    cost->rounds = times->end;
+    for (int r = 0; r < nranks; r++)
+        count_rank(cost, &schedules[r]);
+}
+
 int
 ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks)
 {
-    struct ar_unit_times t;
-    int error = ar_unit_times_init(&t, schedules, nranks);
+    struct ar_unit_times times;
+    const int error = ar_unit_times_init(&times, schedules, nranks);
     if (error)
         return error;
-    memset(cost, 0, sizeof *cost);
-    cost->rounds = t.end;
-    ar_unit_times_fini(&t);
-    for (int r = 0; r < nranks; r++)
-        count_rank(cost, &schedules[r]);
+    ar_cost_count_timed(cost, schedules, nranks, &times);
+    ar_unit_times_fini(&times);
     return AR_OK;
 }
 

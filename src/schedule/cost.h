@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "schedule/schedule.h"
+#include "schedule/unit_times.h"
 
 /* The most of one rank, and the sum over the ranks. */
 struct ar_tally {
@@ -25,6 +25,10 @@ struct ar_cost {
 
 /* Counts; AR_ERR_PROOF and AR_ERR_MEMORY as ar_unit_times_init. */
 int ar_cost_count(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks);
+
+/* The same where their times are known. */
+void ar_cost_count_timed(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks,
+                         const struct ar_unit_times *times);
 
 /* Lower bounds of allreduce of count elements on nranks ranks (Chan, Heimlich,
  * Purkayastha & van de Geijn, Concurrency Comput. 19(13), 2007): the ceiling of

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "schedule/grow.h"
-#include "schedule/walk.h"
 
 const char *const ar_written_words[] = {
     [AR_SEND] = "send", [AR_RECV] = "recv",     [AR_RECV_REDUCE] = "recv_reduce",
@@ -96,49 +95,4 @@ ar_written_emit(struct ar_schedule *s, const struct ar_written *w, int rank, siz
     if (error)
         ar_schedule_fini(s);
     return error;
-}
-
-/* --- messages --- */
-
-/* The halves of all messages, by where their steps are; false without memory. */
-static bool
-list_halves(struct ar_half **halves, size_t *n, const struct ar_written *w, bool of_sends)
-{
-    size_t total = 0;
-    for (int r = 0; r < w->nranks; r++)
-        total += w->ranks[r].n;
-    *n = 0;
-    *halves = malloc((total + 1) * sizeof **halves);
-    for (int r = 0; *halves && r < w->nranks; r++)
-        for (size_t i = 0; i < w->ranks[r].n; i++) {
-            const struct ar_written_step *const step = &w->ranks[r].steps[i];
-            const bool is_send = step->kind == AR_SEND;
-            const bool receives = step->kind == AR_RECV || step->kind == AR_RECV_REDUCE;
-            if (of_sends ? is_send : receives)
-                (*halves)[(*n)++] = of_sends ? (struct ar_half){r, step->peer, i}
-                                             : (struct ar_half){step->peer, r, i};
-        }
-    return *halves;
-}
-
-int
-ar_written_compare(struct ar_written_mismatch *mismatch, const struct ar_written *w)
-{
-    struct ar_half *sends = NULL, *receives = NULL;
-    size_t nsends, nreceives;
-    *mismatch = (struct ar_written_mismatch){.send = NULL};
-    const bool has_memory =
-        list_halves(&sends, &nsends, w, true) && list_halves(&receives, &nreceives, w, false);
-    /* What does not pair waits forever, as the checker says with its place. */
-    if (has_memory && !ar_halves_pair(sends, nsends, receives, nreceives))
-        for (size_t i = 0; i < nsends && !mismatch->send; i++) {
-            const struct ar_written_step *const send = &w->ranks[sends[i].from].steps[sends[i].at];
-            const struct ar_written_step *const receive =
-                &w->ranks[receives[i].to].steps[receives[i].at];
-            if (send->a.first != receive->dst.first || send->a.n != receive->dst.n)
-                *mismatch = (struct ar_written_mismatch){sends[i].from, sends[i].to, send, receive};
-        }
-    free(sends);
-    free(receives);
-    return has_memory ? AR_OK : AR_ERR_MEMORY;
 }

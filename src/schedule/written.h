@@ -62,16 +62,4 @@ int ar_written_append(struct ar_written *w, int rank, const struct ar_written_st
  * AR_ERR_MEMORY. */
 int ar_written_emit(struct ar_schedule *s, const struct ar_written *w, int rank, size_t count);
 
-/* Two ranks whose message would have other lengths for some counts, since they name other blocks.
- */
-struct ar_written_mismatch {
-    int from, to;
-    const struct ar_written_step *send, *receive; /* NULL: all messages have their blocks on both
-                                                     sides, as far as they have a counterpart */
-};
-
-/* A proof for one count in which every block has elements then stands for every count.  AR_OK,
- * AR_ERR_MEMORY. */
-int ar_written_compare(struct ar_written_mismatch *mismatch, const struct ar_written *w);
-
 #endif

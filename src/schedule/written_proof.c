@@ -42,21 +42,35 @@ print_blocks(char *text, size_t room, const struct ar_written_region *region)
         snprintf(text, room, "blocks %d..%d", region->first, region->first + region->n - 1);
 }
 
+/* A message has the same blocks on both sides, so that it has the same length on both and is empty
+ * on both whatever the count is. */
 static int
-tell_mismatch(char why[AR_REFUTED_TEXT], const struct ar_written_mismatch *m)
+compare_blocks(char why[AR_REFUTED_TEXT], const struct ar_written *w,
+               const struct ar_unit_times *times)
 {
     char sent[64], received[64];
-    print_blocks(sent, sizeof sent, &m->send->a);
-    print_blocks(received, sizeof received, &m->receive->dst);
-    snprintf(why, AR_REFUTED_TEXT,
-             "line %d: refuted: rank %d sends %s to rank %d, which receives %s (line %d)",
-             m->send->line, m->from, sent, m->to, received, m->receive->line);
-    return AR_ERR_PROOF;
+    for (int r = 0; r < w->nranks; r++)
+        for (size_t i = 0; i < w->ranks[r].n; i++) {
+            const struct ar_written_step *const send = &w->ranks[r].steps[i];
+            if (send->kind != AR_SEND)
+                continue;
+            const struct ar_written_step *const receive =
+                &w->ranks[send->peer].steps[times->partner[times->first_step[r] + i]];
+            if (send->a.first == receive->dst.first && send->a.n == receive->dst.n)
+                continue;
+            print_blocks(sent, sizeof sent, &send->a);
+            print_blocks(received, sizeof received, &receive->dst);
+            snprintf(why, AR_REFUTED_TEXT,
+                     "line %d: refuted: rank %d sends %s to rank %d, which receives %s (line %d)",
+                     send->line, r, sent, send->peer, received, receive->line);
+            return AR_ERR_PROOF;
+        }
+    return AR_OK;
 }
 
 /* With an element in each block no step is dropped, so that those of the file have their numbers.
  */
-static int
+static void
 tell_refuted(char why[AR_REFUTED_TEXT], const struct ar_verdict *verdict,
              const struct ar_written *w)
 {
@@ -64,30 +78,31 @@ tell_refuted(char why[AR_REFUTED_TEXT], const struct ar_verdict *verdict,
     if (verdict->step != AR_NO_STEP)
         snprintf(line, sizeof line, "line %d: ", w->ranks[verdict->rank].steps[verdict->step].line);
     snprintf(why, AR_REFUTED_TEXT, "%srefuted: %s", line, verdict->text);
-    return AR_ERR_PROOF;
 }
 
-/* A message has the same blocks on both sides, so that it has the same length on both and is empty
- * on both whatever the count is. */
+/* What waits forever has no times, and the checker says where. */
 int
 ar_written_prove(struct ar_written_proof *proof, const struct ar_written *w,
                  char why[AR_REFUTED_TEXT])
 {
-    struct ar_written_mismatch m;
+    struct ar_unit_times times = {.end = 0};
     struct ar_verdict verdict;
-    int error = ar_written_compare(&m, w);
-    if (!error && m.send)
-        return tell_mismatch(why, &m);
-    struct ar_schedule *const schedules = error ? NULL : emit_all(w);
+    struct ar_schedule *const schedules = emit_all(w);
     if (!schedules)
         return AR_ERR_MEMORY;
-    error = ar_check_both(&verdict, schedules, w->nranks);
-    proof->in_rank_order = verdict.in_rank_order;
-    proof->alike = verdict.alike;
-    if (error == AR_ERR_PROOF)
-        tell_refuted(why, &verdict, w);
-    if (!error)
-        error = ar_cost_count(&proof->cost, schedules, w->nranks);
+    const int waits = ar_unit_times_init(&times, schedules, w->nranks);
+    int error = waits ? AR_OK : compare_blocks(why, w, &times);
+    if (!error) {
+        error = ar_check_both(&verdict, schedules, w->nranks);
+        if (error == AR_ERR_PROOF)
+            tell_refuted(why, &verdict, w);
+        error = error ? error : waits;
+    }
+    if (!error) {
+        *proof = (struct ar_written_proof){verdict.in_rank_order, verdict.alike, {0}};
+        ar_cost_count_timed(&proof->cost, schedules, w->nranks, &times);
+    }
+    ar_unit_times_fini(&times);
     ar_schedules_destroy(schedules, w->nranks);
     return error;
 }

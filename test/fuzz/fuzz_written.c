@@ -73,7 +73,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char reason[512] = "";
     struct ar_text why;
     struct ar_written w;
-    struct ar_written_mismatch mismatch;
+    struct ar_written_proof proof;
+    char refuted[AR_REFUTED_TEXT] = "";
     ar_text_init(&why, reason, sizeof reason);
     const int error = ar_written_read(&w, text, &why);
     FUZZ_EXPECT(error == AR_OK || error == AR_ERR_SYNTAX);
@@ -81,8 +82,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_is_taken = !error;
     if (!error && w.nranks <= RANKS_MOST && w.nblocks <= 64 && count_steps(&w) <= STEPS_MOST) {
         print_and_read(&w);
-        FUZZ_EXPECT(ar_written_compare(&mismatch, &w) == AR_OK);
-        if (!mismatch.send && judge(&w, (size_t)w.nblocks) == AR_OK)
+        const int refutes = ar_written_prove(&proof, &w, refuted);
+        FUZZ_EXPECT(refutes == AR_OK || refutes == AR_ERR_PROOF);
+        FUZZ_EXPECT(!refutes == (refuted[0] == '\0'));
+        if (!refutes)
             for (size_t count = 0; count < 2 * (size_t)w.nblocks + 2; count++)
                 FUZZ_EXPECT(judge(&w, count) == AR_OK);
     }
