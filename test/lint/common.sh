@@ -10,6 +10,19 @@ complain() {
     failed=1
 }
 
+# keep KIND NAMES: of the lines of test/lint/promised that begin with KIND, each is among NAMES, which are those of the
+# tree, one a line.  With PROMISE=1 NAMES that are not promised yet are added to that file.
+keep() {
+    promised=$top_srcdir/test/lint/promised
+    [ -z "${PROMISE-}" ] || printf '%s\n' "$2" | sed "s/^/$1 /" | LC_ALL=C sort -u -o "$promised" - "$promised"
+    grep -q "^$1 " "$promised" || complain "test/lint/promised has no $1"
+    while IFS= read -r name; do
+        printf '%s\n' "$2" | grep -q -x -F -e "$name" || complain "$1 $name is gone, which doc/compatibility.md promises to keep"
+    done <<EOF
+$(sed -n "s/^$1 //p" "$promised")
+EOF
+}
+
 # need_tool TOOL PACKAGE: stops where a tool is missing; a step is never skipped.
 need_tool() {
     command -v "$1" >/dev/null 2>&1 && return
