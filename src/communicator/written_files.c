@@ -158,14 +158,14 @@ write_reason(struct ar_written_file *file, enum state state, int nranks)
     static const char *const reasons[] = {
         [PROVED] = "",
         [ABSENT] = "no such schedule file",
-        [OF_OTHERS] = "schedule is not for",
         [REFUTED] = "schedule is refuted",
         [LONG] = "schedule is not proved in time",
     };
-    const int length = snprintf(file->reason, sizeof file->reason, "%s", reasons[state]);
     if (state == OF_OTHERS)
-        snprintf(file->reason + length, sizeof file->reason - (size_t)length, " %d rank%s", nranks,
+        snprintf(file->reason, sizeof file->reason, "schedule is not for %d rank%s", nranks,
                  ar_plural((size_t)nranks));
+    else
+        snprintf(file->reason, sizeof file->reason, "%s", reasons[state]);
 }
 
 static void
