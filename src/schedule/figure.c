@@ -305,7 +305,8 @@ ar_figure_init(struct ar_figure *f, const struct ar_schedule *schedules, int nra
 {
     *f = (struct ar_figure){.schedules = schedules, .nranks = nranks};
     f->count = schedules[0].count;
-    int error = ar_holdings_init(&f->trace, schedules, nranks);
+    int error = nranks <= AR_HOLDINGS_RANKS_MAX ? ar_holdings_init(&f->trace, schedules, nranks)
+                                                : AR_ERR_PARAM;
     if (!error)
         error = allocate(f);
     if (!error)

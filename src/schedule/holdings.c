@@ -62,6 +62,8 @@ run_round(struct ar_holdings *trace, int rank)
         else if (step->kind == AR_RECV_REDUCE)
             combine(dst, a, received(trace, rank, i), step->dst.length);
     }
+    if (trace->ended)
+        trace->ended(trace->context, rank, trace->holders[rank].round - 1);
     post_sends(trace, rank);
 }
 
@@ -143,7 +145,8 @@ lay_out(struct ar_holdings *trace, int rank, struct ar_cell *cell)
             cell += s->steps[i].a.length;
         }
     for (size_t i = 0; i < s->count; i++)
-        h->memory[AR_IN][i] = (struct ar_cell){i, (uint64_t)1 << rank};
+        h->memory[AR_IN][i] =
+            (struct ar_cell){i, rank < AR_HOLDINGS_RANKS_MAX ? (uint64_t)1 << rank : 0};
     return cell;
 }
 
@@ -170,9 +173,7 @@ ar_holdings_init(struct ar_holdings *trace, const struct ar_schedule *schedules,
     memset(trace, 0, sizeof *trace);
     trace->schedules = schedules;
     trace->nranks = nranks;
-    int error = nranks <= AR_HOLDINGS_RANKS_MAX
-                    ? ar_unit_times_init(&trace->timeline, schedules, nranks)
-                    : AR_ERR_PARAM;
+    int error = ar_unit_times_init(&trace->timeline, schedules, nranks);
     if (!error)
         error = allocate(trace);
     if (error) {

@@ -10,10 +10,10 @@
 #include "schedule/schedule.h"
 #include "schedule/unit_times.h"
 
-#define AR_HOLDINGS_RANKS_MAX 64
+#define AR_HOLDINGS_RANKS_MAX 64 /* whose contributions are told apart */
 
 /* A partial result: which element of the vector it is about, and which ranks' contributions are in
- * it (bit r: rank r; 0: undefined). */
+ * it (bit r: rank r, of the first AR_HOLDINGS_RANKS_MAX). */
 struct ar_cell {
     size_t element;
     uint64_t ranks;
@@ -34,10 +34,12 @@ struct ar_holdings {
     struct ar_holder *holders;
     struct ar_cell *cells;     /* of all memories and payloads */
     struct ar_cell **payloads; /* by the timeline's step index; of sends that were posted */
+    void (*ended)(void *context, int rank, size_t round); /* is told of each; NULL: nobody */
+    void *context;
 };
 
-/* Time 0 of nranks <= AR_HOLDINGS_RANKS_MAX schedules that ar_check has proved.
- * AR_ERR_PARAM beyond; AR_ERR_MEMORY.  On success the trace is the caller's to fini. */
+/* Time 0 of schedules that ar_check has proved.  AR_ERR_MEMORY.  On success the trace is the
+ * caller's to fini. */
 int ar_holdings_init(struct ar_holdings *trace, const struct ar_schedule *schedules, int nranks);
 void ar_holdings_fini(struct ar_holdings *trace);
 

@@ -1,121 +1,19 @@
 #include "schedule/written_print.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "schedule/grow.h"
-#include "schedule/unit_times.h"
+#include "schedule/holdings.h"
 #include "schedule/walk.h"
 
-/* --- which blocks each step is about --- */
-
-/* The places of IN and OUT have their blocks' numbers.  What stands in TMP has that of the place
- * from which it came. */
-struct making {
-    const struct ar_schedule *schedules;
-    int nranks;
-    struct ar_written *w;
-    int error; /* the first */
-    struct ar_unit_times times;
-    int *numbers; /* of all that follows; owned */
-    int **tmp;    /* of each rank, by place; owned */
-    int **blocks; /* of each step, by the times' index; owned */
-};
-
-static size_t
-length_of(const struct ar_step *step)
-{
-    return step->kind == AR_SEND ? step->a.length : step->dst.length;
-}
-
-static void
-load(const struct making *m, int *numbers, int rank, struct ar_region from)
-{
-    for (size_t i = 0; i < from.length; i++)
-        numbers[i] = from.buffer == AR_TMP ? m->tmp[rank][from.offset + i] : (int)(from.offset + i);
-}
-
-/* What a round sends is taken as it begins. */
-static void
-post_sends(const struct making *m, int rank, size_t round)
-{
-    const struct ar_schedule *const s = &m->schedules[rank];
-    for (size_t i = ar_round_begin(s, round); round < s->nrounds && i < s->round_end[round]; i++)
-        if (s->steps[i].kind == AR_SEND)
-            load(m, m->blocks[m->times.first_step[rank] + i], rank, s->steps[i].a);
-}
-
-/* Plain receives are done before the local part. */
-static void
-run_round(const struct making *m, int rank, size_t round)
-{
-    const struct ar_schedule *const s = &m->schedules[rank];
-    for (int local = 0; local < 2; local++)
-        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++) {
-            const struct ar_step *const step = &s->steps[i];
-            const size_t index = m->times.first_step[rank] + i;
-            int *const numbers = m->blocks[index];
-            if (step->kind == AR_SEND || (step->kind != AR_RECV) != local)
-                continue;
-            if (ar_step_receives(step))
-                memcpy(numbers,
-                       m->blocks[m->times.first_step[step->peer] + m->times.partner[index]],
-                       step->dst.length * sizeof *numbers);
-            else
-                load(m, numbers, rank, step->a);
-            if (step->dst.buffer == AR_TMP)
-                memcpy(m->tmp[rank] + step->dst.offset, numbers,
-                       step->dst.length * sizeof *numbers);
-        }
-    post_sends(m, rank, round + 1);
-}
-
-/* Room for the numbers of all steps and of all of TMP. */
-static int
-lay_out(struct making *m)
-{
-    size_t n = 1;
-    for (int r = 0; r < m->nranks; r++) {
-        n += m->schedules[r].tmp_length;
-        for (size_t i = 0; i < m->schedules[r].nsteps; i++)
-            n += length_of(&m->schedules[r].steps[i]);
-    }
-    m->numbers = calloc(n, sizeof *m->numbers);
-    m->tmp = calloc((size_t)m->nranks, sizeof *m->tmp);
-    m->blocks = calloc(m->times.first_step[m->nranks] + 1, sizeof *m->blocks);
-    if (!m->numbers || !m->tmp || !m->blocks)
-        return AR_ERR_MEMORY;
-    int *at = m->numbers;
-    for (int r = 0; r < m->nranks; r++) {
-        m->tmp[r] = at;
-        at += m->schedules[r].tmp_length;
-        for (size_t i = 0; i < m->schedules[r].nsteps; i++) {
-            m->blocks[m->times.first_step[r] + i] = at;
-            at += length_of(&m->schedules[r].steps[i]);
-        }
-    }
-    return AR_OK;
-}
-
-/* One unit of time after the other, so that what arrives has been posted. */
-static int
-find_blocks(struct making *m)
-{
-    size_t *const rounds = calloc((size_t)m->nranks, sizeof *rounds);
-    const int error = rounds ? lay_out(m) : AR_ERR_MEMORY;
-    for (int r = 0; r < m->nranks && !error; r++)
-        post_sends(m, r, 0);
-    for (size_t time = 0; time <= m->times.end && !error; time++)
-        for (int r = 0; r < m->nranks; r++) {
-            const size_t *const end = m->times.round_end + m->times.first_round[r];
-            for (; rounds[r] < m->schedules[r].nrounds && end[rounds[r]] <= time; rounds[r]++)
-                run_round(m, r, rounds[r]);
-        }
-    free(rounds);
-    return error;
-}
-
 /* --- steps --- */
+
+struct making {
+    struct ar_written *w;
+    struct ar_holdings holdings; /* after the last round that was made */
+    struct beginnings *begins;   /* of each rank; owned */
+    int error;                   /* the first */
+};
 
 /* Where the pieces of one rank begin in its TMP, had each all blocks from the first on. */
 struct beginnings {
@@ -169,17 +67,32 @@ make_region(struct making *m, struct beginnings *b, struct ar_region region, siz
     return made;
 }
 
+/* What a step is about: each cell has the number of a block.  TMP has it once the round is over,
+ * in which no step writes what another has written there. */
+static const struct ar_cell *
+cells_of(const struct ar_holdings *h, int rank, size_t i)
+{
+    const struct ar_step *const step = &h->schedules[rank].steps[i];
+    if (step->kind == AR_SEND)
+        return ar_holdings_payload(h, rank, i);
+    if (ar_step_receives(step))
+        return ar_holdings_payload(h, step->peer,
+                                   h->timeline.partner[h->timeline.first_step[rank] + i]);
+    return h->holders[rank].memory[step->dst.buffer] + step->dst.offset;
+}
+
 /* A step for each run of consecutive blocks. */
 static void
-make_steps(struct making *m, struct beginnings *b, int rank, size_t i)
+make_steps(struct making *m, int rank, size_t i)
 {
-    const struct ar_step *const step = &m->schedules[rank].steps[i];
-    const int *const blocks = m->blocks[m->times.first_step[rank] + i];
-    const size_t length = length_of(step);
+    struct beginnings *const b = &m->begins[rank];
+    const struct ar_step *const step = &m->holdings.schedules[rank].steps[i];
+    const struct ar_cell *const cells = cells_of(&m->holdings, rank, i);
+    const size_t length = step->kind == AR_SEND ? step->a.length : step->dst.length;
     for (size_t at = 0, end; at < length && !m->error; at = end) {
-        for (end = at + 1; end < length && blocks[end] == blocks[end - 1] + 1;)
+        for (end = at + 1; end < length && cells[end].element == cells[end - 1].element + 1;)
             end++;
-        const int first = blocks[at], n = (int)(end - at);
+        const int first = (int)cells[at].element, n = (int)(end - at);
         const struct ar_written_step made = {
             .kind = step->kind,
             .order = step->order,
@@ -194,35 +107,34 @@ make_steps(struct making *m, struct beginnings *b, int rank, size_t i)
 }
 
 static void
-make_rank(struct making *m, int rank)
+make_round(void *context, int rank, size_t round)
 {
-    const struct ar_schedule *const s = &m->schedules[rank];
-    struct beginnings b = {.at = NULL};
-    for (size_t round = 0; round < s->nrounds && !m->error; round++) {
-        for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++)
-            make_steps(m, &b, rank, i);
-        if (!m->error)
-            m->w->ranks[rank].steps[m->w->ranks[rank].n - 1].ends_round = true;
-    }
-    free(b.at);
+    struct making *const m = context;
+    const struct ar_schedule *const s = &m->holdings.schedules[rank];
+    for (size_t i = ar_round_begin(s, round); i < s->round_end[round]; i++)
+        make_steps(m, rank, i);
+    if (!m->error)
+        m->w->ranks[rank].steps[m->w->ranks[rank].n - 1].ends_round = true;
 }
 
 int
 ar_written_make(struct ar_written *w, const struct ar_schedule *schedules, int nranks, int nblocks)
 {
-    struct making m = {.schedules = schedules, .nranks = nranks, .w = w};
+    struct making m = {.w = w};
     *w = (struct ar_written){.nranks = nranks, .nblocks = nblocks};
     w->ranks = calloc((size_t)nranks, sizeof *w->ranks);
-    m.error = w->ranks ? ar_unit_times_init(&m.times, schedules, nranks) : AR_ERR_MEMORY;
+    m.begins = calloc((size_t)nranks, sizeof *m.begins);
+    m.error =
+        w->ranks && m.begins ? ar_holdings_init(&m.holdings, schedules, nranks) : AR_ERR_MEMORY;
     if (!m.error) {
-        m.error = find_blocks(&m);
-        for (int r = 0; r < nranks && !m.error; r++)
-            make_rank(&m, r);
-        ar_unit_times_fini(&m.times);
+        m.holdings.ended = make_round;
+        m.holdings.context = &m;
+        ar_holdings_advance(&m.holdings, m.holdings.timeline.end);
+        ar_holdings_fini(&m.holdings);
     }
-    free(m.numbers);
-    free(m.tmp);
-    free(m.blocks);
+    for (int r = 0; m.begins && r < nranks; r++)
+        free(m.begins[r].at);
+    free(m.begins);
     if (m.error)
         ar_written_fini(w);
     return m.error;
