@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "schedule/written_print.h"
 
@@ -95,19 +94,14 @@ const struct ar_algorithm ar_row_of_file = {
     .source = "its author",
 };
 
-static void
-hold(size_t *vectors, const struct ar_written_region *blocks)
-{
-    for (int i = 0; i < blocks->n; i++)
-        vectors[blocks->first + i]++;
-}
-
+/* One more, or one less, of each block; returns the most of any, or most if that is more. */
 static size_t
-most_of(const size_t *vectors, int n)
+hold(size_t *vectors, int first, int n, int more, size_t most)
 {
-    size_t most = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = first; i < first + n; i++) {
+        vectors[i] += (size_t)more;
         most = vectors[i] > most ? vectors[i] : most;
+    }
     return most;
 }
 
@@ -116,44 +110,23 @@ most_of(const size_t *vectors, int n)
 static size_t
 count_vectors(const struct ar_written *w)
 {
-    const size_t bytes = (size_t)w->nblocks * sizeof(size_t);
-    size_t *const vectors = calloc((size_t)w->nblocks, sizeof *vectors), landing = 0;
+    size_t *const vectors = calloc((size_t)w->nblocks, sizeof *vectors), scratch = 0, landing = 0;
     if (!vectors)
         return 0;
     for (int r = 0; r < w->nranks; r++) {
-        memset(vectors, 0, bytes);
-        for (size_t i = 0; i < w->ranks[r].n; i++) {
-            const struct ar_written_step *const step = &w->ranks[r].steps[i];
-            if (step->kind == AR_RECV_REDUCE)
-                hold(vectors, &step->dst);
-            if (!step->ends_round)
-                continue;
-            const size_t most = most_of(vectors, w->nblocks);
-            landing = most > landing ? most : landing;
-            if (most > 0)
-                memset(vectors, 0, bytes);
+        const struct ar_written_step *const steps = w->ranks[r].steps;
+        for (size_t i = 0, begin = 0; i < w->ranks[r].n; i++) {
+            if (steps[i].kind == AR_RECV_REDUCE)
+                landing = hold(vectors, steps[i].dst.first, steps[i].dst.n, 1, landing);
+            for (; steps[i].ends_round && begin <= i; begin++)
+                if (steps[begin].kind == AR_RECV_REDUCE)
+                    hold(vectors, steps[begin].dst.first, steps[begin].dst.n, -1, 0);
         }
     }
-    memset(vectors, 0, bytes);
     for (size_t i = 0; i < w->npieces; i++)
-        hold(vectors,
-             &(struct ar_written_region){.first = w->pieces[i].first, .n = w->pieces[i].n});
-    const size_t all = most_of(vectors, w->nblocks) + landing;
+        scratch = hold(vectors, w->pieces[i].first, w->pieces[i].n, 1, scratch);
     free(vectors);
-    return all > 2 ? all : 2;
-}
-
-/* Does each step name all blocks, so that an op gets whole vectors? */
-static bool
-passes_whole_vectors(const struct ar_written *w)
-{
-    for (int r = 0; r < w->nranks; r++)
-        for (size_t i = 0; i < w->ranks[r].n; i++) {
-            const struct ar_written_step *const step = &w->ranks[r].steps[i];
-            if ((step->kind == AR_SEND ? step->a.n : step->dst.n) < w->nblocks)
-                return false;
-        }
-    return true;
+    return scratch + landing > 2 ? scratch + landing : 2;
 }
 
 /* The cost was counted with an element in each block. */
@@ -201,7 +174,7 @@ ar_written_row_init(struct ar_written_row *r, const struct ar_written *written,
     r->row.defaults.written = r;
     r->row.keeps_order = proof->in_rank_order;
     r->row.keeps = proof->alike ? AR_DETERMINISM_SIZE : AR_DETERMINISM_PLACEMENT;
-    r->row.stand_in = passes_whole_vectors(written) ? NULL : "butterfly";
+    r->row.stand_in = proof->cost.least_reduced < (size_t)written->nblocks ? "butterfly" : NULL;
     snprintf(r->name, sizeof r->name, "schedule:%s#%08x", written->name, hash_of(text));
     write_card(r);
     return AR_OK;

@@ -1,6 +1,7 @@
 #include "schedule/cost.h"
 
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "schedule/walk.h"
 
@@ -21,12 +22,15 @@ count_rank(struct ar_cost *cost, const struct ar_schedule *s)
         for (size_t i = ar_round_begin(s, k); i < s->round_end[k]; i++) {
             const struct ar_step *step = &s->steps[i];
             const size_t length = step->dst.length; /* 0 for a send */
+            const bool reduces = step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE;
             messages += step->kind == AR_SEND;
             sent += step->kind == AR_SEND ? step->a.length : 0;
             ports += ar_step_receives(step);
             received += ar_step_receives(step) ? length : 0;
             landing += step->kind == AR_RECV_REDUCE ? length : 0;
-            reduced += step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE ? length : 0;
+            reduced += reduces ? length : 0;
+            if (reduces && length < cost->least_reduced)
+                cost->least_reduced = length;
             copied += step->kind == AR_COPY ? length : 0;
         }
         cost->ports = ports > cost->ports ? ports : cost->ports;
@@ -44,8 +48,7 @@ void
 ar_cost_count_timed(struct ar_cost *cost, const struct ar_schedule *schedules, int nranks,
                     const struct ar_unit_times *times)
 {
-    memset(cost, 0, sizeof *cost);
-    cost->rounds = times->end;
+    *cost = (struct ar_cost){.rounds = times->end, .least_reduced = SIZE_MAX};
     for (int r = 0; r < nranks; r++)
         count_rank(cost, &schedules[r]);
 }

@@ -13,8 +13,9 @@ struct ar_tally {
 };
 
 struct ar_cost {
-    size_t rounds; /* messages in the longest chain in which each waits for the one before */
-    size_t ports;  /* messages that one rank receives in one round, at most */
+    size_t rounds;        /* messages in the longest chain in which each waits for the one before */
+    size_t ports;         /* messages that one rank receives in one round, at most */
+    size_t least_reduced; /* the fewest elements that an op gets at once; SIZE_MAX: it gets none */
     struct ar_tally messages; /* sent */
     struct ar_tally sent;     /* elements, as all below */
     struct ar_tally received;

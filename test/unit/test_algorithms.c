@@ -501,15 +501,8 @@ classics_send_as_they_are_told(void **state)
 static size_t
 least_reduced(const struct setting *setting, size_t count)
 {
-    struct ar_schedule *all = schedules_emit(setting, count);
-    size_t least = SIZE_MAX;
-    for (int rank = 0; rank < setting->nranks; rank++)
-        for (size_t i = 0; i < all[rank].nsteps; i++) {
-            const struct ar_step *step = &all[rank].steps[i];
-            if ((step->kind == AR_RECV_REDUCE || step->kind == AR_REDUCE) &&
-                step->dst.length < least)
-                least = step->dst.length;
-        }
+    struct ar_schedule *const all = schedules_emit(setting, count);
+    const size_t least = cost_of(all, setting->nranks).least_reduced;
     schedules_free(all, setting->nranks);
     return least;
 }
