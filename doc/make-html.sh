@@ -14,7 +14,8 @@ command -v pandoc >/dev/null || {
 links() {
     sed -e 's/](doc\//](/g' -e 's/](\([.a-z]*\/\)*\([A-Za-z0-9_-]*\)\.md/](\2.html/g' \
         -e 's/](\.\.\/NEWS)/](NEWS.txt)/g' -e 's/](NEWS)/](NEWS.txt)/g' \
-        -e 's/](\(allreduce[a-z-]*\.[157]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](demo\//](/g'
+        -e 's/](\(allreduce[a-z-]*\.[157]\))/](\1.html)/g' -e 's/](LICENSE)/](LICENSE.txt)/g' -e 's/](\(\.\.\/\)*demo\//](/g' \
+        -e 's/](\.\.\/\([a-z0-9-]*\.svg\))/](\1)/g'
 }
 
 # page FORMAT TITLE: from Markdown or troff on stdin to HTML on stdout.
@@ -29,7 +30,7 @@ cp "$doc"/*.svg "$doc"/*.png "$folder"
 cp "$doc/style.css" "$folder"
 cp "$top/NEWS" "$folder/NEWS.txt"
 cp "$top/LICENSE" "$folder/LICENSE.txt"
-cp "$top/demo/choose.c" "$folder"
+cp "$top/demo/choose.c" "$top/demo/in.melt" "$folder"
 echo '<p class="top"><a href="index.html">liballreduce</a></p>' >"$folder/top.html"
 for file in "$top"/README.md "$top"/HACKING.md "$doc"/*.md "$doc"/design/*.md "$doc"/measured/*.md; do
     name=$(basename "$file" .md)
