@@ -22,6 +22,10 @@
 
 #define DRAWN_COUNT_MAX 1024 /* elements; more are drawn with 4 a rank */
 
+/* Of the figure of a file, which may have any number of them. */
+#define DRAWN_ROUNDS_MAX 1000
+#define DRAWN_CELLS_MAX  1000000 /* elements in all rounds */
+
 /* What is printed.  Of a message longer than a segment it is about the first segment. */
 struct explained {
     const struct ar_explain *request;
@@ -175,7 +179,8 @@ find_times(struct explained *e)
     int *const together = calloc((size_t)request->nranks, sizeof *together);
     const int *const node_of = e->choice.params.node_of ? e->choice.params.node_of : together;
     int error = together ? find_time(&e->time_us, e, &machine, e->count, node_of) : AR_ERR_MEMORY;
-    if (!error)
+    e->whole_us = e->time_us;
+    if (!error && e->whole != e->count)
         error = find_time(&e->whole_us, e, &machine, e->whole, node_of);
     if (!error && e->cost.ports > 0)
         e->bound_us = ar_machine_bound(&machine, node_of, request->nranks,
@@ -339,6 +344,9 @@ print_proof(const struct explained *e)
     if (request->nranks > AR_EXPLAIN_DRAWN_MAX) {
         printf("(figures are drawn for up to %d ranks; --svg FILE draws up to %d)\n\n",
                AR_EXPLAIN_DRAWN_MAX, AR_HOLDINGS_RANKS_MAX);
+    } else if (e->cost.rounds > DRAWN_ROUNDS_MAX ||
+               e->cost.rounds * e->drawn_count > DRAWN_CELLS_MAX) {
+        printf("(no figure is drawn of so many rounds and blocks)\n\n");
     } else if (e->drawn_count > 0) {
         error = ar_figure_print(stdout, e->drawn, request->nranks);
         printf("\n");

@@ -90,6 +90,12 @@ done
 truncate -s 65M "$scratch/schedule"
 ./allreduce explain "$scratch/schedule" 2>&1 | grep -q 'schedule: longer than 67108864 bytes$' || fail "a file that is too long is read"
 
+# A figure that nobody could read is not drawn.
+printf '%s\n' 'allreduce-schedule 1' 'ranks 2' 'blocks 2' 'tmp t = block 0' 'for k in 0..99999' \
+    ' all r: send in.0 to r+1; recv_reduce in.0 from r-1 to tmp.t' 'all r: send in.* to r+1; recv_reduce * from r-1' >"$scratch/schedule"
+./allreduce explain "$scratch/schedule" >"$scratch/out" || fail "100,001 rounds: exit $?"
+grep -q '^(no figure is drawn of so many rounds and blocks)$' "$scratch/out" || fail "100,001 rounds: $(head "$scratch/out")"
+
 schedules=${srcdir:-.}/demo/schedules
 for file in "$schedules"/*.schedule; do
     ./allreduce explain "$file" >"$scratch/out" 2>&1
