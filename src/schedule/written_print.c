@@ -168,45 +168,27 @@ print_region(FILE *file, const struct ar_written *w, const struct ar_written_reg
     print_blocks(file, w, region->first, region->n);
 }
 
-static void
-print_recv_reduce(FILE *file, const struct ar_written *w, int rank,
-                  const struct ar_written_step *step)
-{
-    const enum ar_order usual = step->peer < rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
-    const enum ar_buffer to = step->a.buffer == AR_IN ? AR_OUT : step->a.buffer;
-    print_region(file, w, &step->a);
-    fprintf(file, " from %d", step->peer);
-    if (step->order != usual)
-        fputs(step->order == AR_RECEIVED_FIRST ? " left" : " right", file);
-    if (step->dst.buffer != to || step->dst.piece != step->a.piece) {
-        fputs(" to", file);
-        print_region(file, w, &step->dst);
-    }
-}
-
+/* Which side of a recv_reduce is on the left, and where its result goes, is told where it is not
+ * what it would be. */
 static void
 print_step(FILE *file, const struct ar_written *w, int rank, const struct ar_written_step *step)
 {
+    const bool is_local = step->kind == AR_COPY || step->kind == AR_REDUCE;
+    const bool folds = step->kind == AR_RECV_REDUCE;
+    const enum ar_order order = step->peer < rank ? AR_RECEIVED_FIRST : AR_LOCAL_FIRST;
+    const enum ar_buffer to = step->a.buffer == AR_IN ? AR_OUT : step->a.buffer;
+    const bool moves = step->dst.buffer != to || step->dst.piece != step->a.piece;
     fputs(ar_written_words[step->kind], file);
-    switch (step->kind) {
-    case AR_SEND:
-        print_region(file, w, &step->a);
-        fprintf(file, " to %d", step->peer);
-        break;
-    case AR_RECV:
-        print_region(file, w, &step->dst);
-        fprintf(file, " from %d", step->peer);
-        break;
-    case AR_RECV_REDUCE:
-        print_recv_reduce(file, w, rank, step);
-        break;
-    case AR_COPY:
-    case AR_REDUCE:
-        print_region(file, w, &step->a);
-        if (step->kind == AR_REDUCE) {
-            fputs(" with", file);
-            print_region(file, w, &step->b);
-        }
+    print_region(file, w, step->kind == AR_RECV ? &step->dst : &step->a);
+    if (step->kind == AR_REDUCE) {
+        fputs(" with", file);
+        print_region(file, w, &step->b);
+    }
+    if (!is_local)
+        fprintf(file, " %s %d", step->kind == AR_SEND ? "to" : "from", step->peer);
+    if (folds && step->order != order)
+        fputs(step->order == AR_RECEIVED_FIRST ? " left" : " right", file);
+    if (is_local || (folds && moves)) {
         fputs(" to", file);
         print_region(file, w, &step->dst);
     }

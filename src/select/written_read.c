@@ -16,19 +16,11 @@
 static void
 read_blocks(struct ar_reader *in, struct ar_written_region *region)
 {
-    const int n = in->w->nblocks;
-    const char *const begin = in->at;
-    region->first = 0;
-    region->n = n;
-    if (ar_reader_take(in, "*"))
-        return;
-    region->first = ar_reader_wrap(ar_reader_expression(in), n);
-    const int last =
-        ar_reader_take(in, "..") ? ar_reader_wrap(ar_reader_expression(in), n) : region->first;
-    if (last < region->first)
-        ar_reader_refuse(in, begin,
-                         "the last block comes before the first; allowed: blocks in their order");
-    region->n = last - region->first + 1;
+    int first = 0, last = in->w->nblocks - 1;
+    if (!ar_reader_take(in, "*"))
+        ar_reader_run(in, in->w->nblocks, "block", &first, &last);
+    region->first = first;
+    region->n = last - first + 1;
 }
 
 /* The number of a piece; w->npieces: there is none of this name. */
@@ -110,8 +102,7 @@ static struct ar_written_region
 read_source(struct ar_reader *in, size_t steps)
 {
     struct ar_written_region region;
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
+    const char *const at = ar_reader_skip_blanks(in);
     if (!read_region(in, &region) && !in->error)
         find_buffer(in, &region, steps, at);
     return region;
@@ -132,8 +123,7 @@ static struct ar_written_region
 read_target(struct ar_reader *in)
 {
     struct ar_written_region region;
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
+    const char *const at = ar_reader_skip_blanks(in);
     read_region(in, &region);
     write_to(in, &region, at);
     return region;
@@ -153,9 +143,8 @@ compare_lengths(struct ar_reader *in, const char *at, const struct ar_written_re
 static void
 read_peer(struct ar_reader *in, struct ar_written_step *step)
 {
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
-    step->peer = ar_reader_wrap(ar_reader_expression(in), in->w->nranks);
+    const char *const at = ar_reader_skip_blanks(in);
+    step->peer = ar_reader_wrapped(in, in->w->nranks);
     if (step->peer == in->r)
         ar_reader_refuse(in, at, "a rank has no messages with itself (rank %d)", in->r);
 }
@@ -164,8 +153,7 @@ static void
 read_recv_reduce(struct ar_reader *in, struct ar_written_step *step)
 {
     struct ar_written_region region;
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
+    const char *const at = ar_reader_skip_blanks(in);
     const bool is_named = read_region(in, &region);
     step->a = step->dst = region;
     if (!is_named && !in->error)
@@ -189,8 +177,7 @@ read_recv_reduce(struct ar_reader *in, struct ar_written_step *step)
 static void
 read_local(struct ar_reader *in, struct ar_written_step *step)
 {
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
+    const char *const at = ar_reader_skip_blanks(in);
     step->peer = -1;
     step->a = read_source(in, SIZE_MAX);
     if (step->kind == AR_REDUCE) {
@@ -217,8 +204,7 @@ static void
 read_step(struct ar_reader *in)
 {
     struct ar_written_step step = {.line = in->number};
-    ar_reader_skip_blanks(in);
-    const char *const at = in->at;
+    const char *const at = ar_reader_skip_blanks(in);
     const int word = ar_reader_expect_word(in, ar_written_words);
     if (word < 0)
         return;
@@ -278,30 +264,20 @@ read_ranks(struct ar_reader *in, bool is_all, bool within)
 {
     const int p = in->w->nranks;
     unsigned char *const listed = calloc((size_t)p, 1);
-    ar_reader_count_work(in, (size_t)p);
     if (!listed) {
         ar_reader_lack_memory(in);
         return;
     }
-    if (is_all) {
+    if (is_all)
         ar_reader_expect(in, "r");
-        memset(listed, 1, (size_t)p);
-    }
     do {
-        if (is_all)
-            break;
-        ar_reader_skip_blanks(in);
-        const char *const at = in->at;
-        const int first = ar_reader_wrap(ar_reader_expression(in), p);
-        const int last =
-            ar_reader_take(in, "..") ? ar_reader_wrap(ar_reader_expression(in), p) : first;
-        if (last < first)
-            ar_reader_refuse(in, at,
-                             "the last rank comes before the first; allowed: ranks in their order");
+        int first = 0, last = p - 1;
+        if (!is_all)
+            ar_reader_run(in, p, "rank", &first, &last);
+        ar_reader_count_work(in, (size_t)p);
         for (int r = first; r <= last && !in->error; r++)
             listed[r] = 1;
-        ar_reader_skip_blanks(in);
-    } while (!in->error && *in->at != ':');
+    } while (!is_all && !in->error && *ar_reader_skip_blanks(in) != ':');
     ar_reader_expect(in, ":");
     const char *const steps = in->at;
     for (int r = 0; r < p && !in->error; r++)

@@ -58,12 +58,13 @@ ar_reader_lack_memory(struct ar_reader *in)
 
 /* --- words --- */
 
-void
+const char *
 ar_reader_skip_blanks(struct ar_reader *in)
 {
     in->at += strspn(in->at, " \t\r");
     if (*in->at == '#')
         in->at += strcspn(in->at, "\n");
+    return in->at;
 }
 
 bool
@@ -186,8 +187,19 @@ ar_reader_expression(struct ar_reader *in)
 }
 
 int
-ar_reader_wrap(long value, int n)
+ar_reader_wrapped(struct ar_reader *in, int n)
 {
-    const long rest = value % n;
+    const long rest = ar_reader_expression(in) % n;
     return (int)(rest < 0 ? rest + n : rest);
+}
+
+void
+ar_reader_run(struct ar_reader *in, int n, const char *what, int *first, int *last)
+{
+    const char *const at = ar_reader_skip_blanks(in);
+    *first = ar_reader_wrapped(in, n);
+    *last = ar_reader_take(in, "..") ? ar_reader_wrapped(in, n) : *first;
+    if (*last < *first)
+        ar_reader_refuse(in, at, "the last %s comes before the first; allowed: %ss in their order",
+                         what, what);
 }

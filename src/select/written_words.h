@@ -34,7 +34,8 @@ void ar_reader_count_work(struct ar_reader *in, size_t work);
 
 void ar_reader_lack_memory(struct ar_reader *in);
 
-void ar_reader_skip_blanks(struct ar_reader *in);
+/* Skips blanks and a comment, and returns where the next word is. */
+const char *ar_reader_skip_blanks(struct ar_reader *in);
 
 /* Behind the last word of a line, or its comment? */
 bool ar_reader_is_at_end(struct ar_reader *in);
@@ -58,7 +59,10 @@ int ar_reader_expect_word(struct ar_reader *in, const char *const *words);
  */
 long ar_reader_expression(struct ar_reader *in);
 
-/* The value modulo n. */
-int ar_reader_wrap(long value, int n);
+/* Takes an expression whose value is a number modulo n. */
+int ar_reader_wrapped(struct ar_reader *in, int n);
+
+/* Takes FIRST, or FIRST..LAST, of n such as are called so. */
+void ar_reader_run(struct ar_reader *in, int n, const char *what, int *first, int *last);
 
 #endif

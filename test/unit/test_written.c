@@ -55,15 +55,16 @@ read_right(const char *text)
         fail_msg("%s", reason);
 }
 
+static char told[512]; /* what was wrong with the last one */
+
 static void
 read_wrong(const char *text, const char *expected)
 {
-    char reason[512] = "";
     struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
+    ar_text_init(&why, told, sizeof told);
     assert_int_equal(ar_written_read(&written, text, &why), AR_ERR_SYNTAX);
-    if (strncmp(reason, expected, strlen(expected)) != 0)
-        fail_msg("'%s' in place of '%s'", reason, expected);
+    if (strncmp(told, expected, strlen(expected)) != 0)
+        fail_msg("'%s' in place of '%s'", told, expected);
 }
 
 static void
@@ -441,6 +442,7 @@ mistakes_are_told_with_their_place(void **state)
          "line 6, column 1: this is more than can be read in a second"},
         {HEAD "ranks 2\nblocks 90000\nfor k in 0..999999\n rank 0: copy in.* to out.*\n",
          "line 5, column 28: this is more than can be read in a second"},
+        {BODY "rank 0 k: send 1 to 2\n", "line 4, column 8: a number is expected here"},
         {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
         {BODY "tmp a = block 1\ntmp a = block 2\n", "line 5, column 5: this was told before"},
         {BODY "all r: send 0 to r\xE2\x80\x93"
@@ -459,16 +461,12 @@ static void
 nothing_follows_the_first_mistake(void **state)
 {
     (void)state;
-    char reason[512] = "";
-    struct ar_text why;
-    ar_text_init(&why, reason, sizeof reason);
-    assert_int_equal(ar_written_read(&written, BODY "rank 0: send 0 ot 1/\n", &why), AR_ERR_SYNTAX);
-    assert_string_equal(reason, "line 4, column 16: something else is expected here: 'to'");
-    ar_text_init(&why, reason, sizeof reason);
-    assert_int_equal(ar_written_read(&written, BODY "rank 0: send x to 0/\n", &why), AR_ERR_SYNTAX);
-    assert_string_equal(reason, "line 4, column 14: a number is expected here; allowed: digits, p "
-                                "for the number of ranks, r for "
-                                "the rank, k behind 'for k in'");
+    read_wrong(BODY "rank 0: send 0 ot 1/\n", "line ");
+    assert_string_equal(told, "line 4, column 16: something else is expected here: 'to'");
+    read_wrong(BODY "rank 0: send x to 0/\n", "line ");
+    assert_string_equal(told, "line 4, column 14: a number is expected here; allowed: digits, p "
+                              "for the number of ranks, r for "
+                              "the rank, k behind 'for k in'");
 }
 
 /* Steps, blanks and comments are read again for each rank and in each pass. */
@@ -477,17 +475,22 @@ long_lines_are_not_read_again_and_again(void **state)
 {
     (void)state;
     enum { LONG = 1000000 };
-    static const char *const heads[] = {BODY "for k in 0..999\n  #", BODY "for k in 0..999\n",
-                                        HEAD "ranks 1000\nblocks 1\nall r: copy * to *"};
-    static const char fill[] = {' ', '\n', ' '};
-    for (size_t i = 0; i < sizeof fill; i++) {
-        const size_t n = strlen(heads[i]);
+    static const struct {
+        const char *head, *fill;
+    } cases[] = {{BODY "for k in 0..999\n  #", " "},
+                 {BODY "for k in 0..999\n", "\n"},
+                 {HEAD "ranks 1000\nblocks 1\nall r: copy * to *", " "},
+                 {HEAD "ranks 10000\nblocks 1\nrank", " 0..9999"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t n = strlen(cases[i].head), step = strlen(cases[i].fill);
         char *const text = malloc(n + LONG + 1);
         assert_non_null(text);
-        memcpy(text, heads[i], n);
-        memset(text + n, fill[i], LONG);
+        memcpy(text, cases[i].head, n);
+        for (size_t at = n; at < n + LONG; at += step)
+            memcpy(text + at, cases[i].fill, step);
         text[n + LONG] = '\0';
         read_wrong(text, "line ");
+        assert_non_null(strstr(told, "more than can be read in a second"));
         free(text);
     }
 }
