@@ -113,6 +113,7 @@ has_value(const struct reader *in, const char *name, size_t length)
                  {AR_TAKES_DISTANCE, ar_distance_names[p->distance]},
                  {AR_TAKES_UNPAIRED, ar_unpaired_names[p->unpaired]},
                  {AR_TAKES_INTRA, ar_intra_names[p->intra]},
+                 {AR_TAKES_SERVE, ar_serve_names[p->serve]},
                  {AR_TAKES_ORDER, ar_ring_order_names[p->order]}};
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         if ((in->row->takes & taken[i].bit) && strlen(taken[i].value) == length &&

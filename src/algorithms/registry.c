@@ -11,6 +11,7 @@ const char *const ar_allgather_names[] = {"ring", "bruck", "doubling", NULL};
 const char *const ar_reduce_scatter_names[] = {"pairwise", "halving", "ring", NULL};
 const char *const ar_exchange_names[] = {"whole", "halves", NULL};
 const char *const ar_distance_names[] = {"doubling", "halving", NULL};
+const char *const ar_serve_names[] = {"together", "one_by_one", NULL};
 const char *const ar_unpaired_names[] = {"fold", "copy", NULL};
 const char *const ar_intra_names[] = {"binomial", "flat", NULL};
 const char *const ar_ring_order_names[] = {"rank", "node", NULL};
@@ -34,16 +35,16 @@ static const struct ar_algorithm rows[] = {
         .family = AR_FAMILY_FOLD,
         .keeps_order = true,
         .scratch = AR_SCRATCH_RANKS,
-        .takes = AR_TAKES_ROOT,
+        .takes = AR_TAKES_ROOT | AR_TAKES_SERVE,
         .defaults = {.window = 1},
         .title = "the root takes all vectors, combines them and sends the result to each",
-        .card = {[AR_CARD_ROUNDS] = "2",
+        .card = {[AR_CARD_ROUNDS] = "2 + 2(p-2)[one_by_one]",
                  [AR_CARD_SENT] = "(p-1)n",
                  [AR_CARD_REDUCED] = "(p-1)n",
-                 [AR_CARD_SCRATCH] = "(p-1)n",
-                 [AR_CARD_TIME] = "2a + 2(p-1)n/B + (p-1)nC"},
+                 [AR_CARD_SCRATCH] = "(p-1)n[together] + min(p-1, 1 + [0 < r])n[one_by_one]",
+                 [AR_CARD_TIME] = "at most 2a + 2(p-1)n/B + (p-1)nC + 2(p-2)a[one_by_one]"},
         /* Who has its result sends the next segment while the root serves the others. */
-        .another = "2a + pn/B + (p-1)nC",
+        .another = "2a + pn/B + (p-1)nC + (p-2)(2a + n/B)[one_by_one]",
         .needs = "nothing",
         .source = "Li et al. 2014 (parameter server)",
     },

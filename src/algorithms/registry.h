@@ -31,6 +31,7 @@ enum ar_exchange { AR_EXCHANGE_WHOLE, AR_EXCHANGE_HALVES };
 enum ar_intra { AR_INTRA_BINOMIAL, AR_INTRA_FLAT };
 enum ar_unpaired { AR_UNPAIRED_FOLD, AR_UNPAIRED_COPY };
 enum ar_distance { AR_DISTANCE_DOUBLING, AR_DISTANCE_HALVING };
+enum ar_serve { AR_SERVE_TOGETHER, AR_SERVE_ONE_BY_ONE };
 enum ar_ring_order { AR_RING_BY_RANK, AR_RING_BY_NODE };
 enum ar_copy {
     AR_COPY_AUTO,    /* in place where ar_shm_tuning says that it pays, if possible */
@@ -56,6 +57,7 @@ struct ar_params {
     enum ar_distance distance;
     enum ar_unpaired unpaired;
     enum ar_intra intra;              /* inside nodes */
+    enum ar_serve serve;              /* in which way a root takes and gives */
     enum ar_ring_order order;         /* in which a ring visits the ranks */
     const struct ar_algorithm *inter; /* between nodes; NULL: see ar_params_inter */
     int lanes;                        /* per node at most; 0: a lane for every rank */
@@ -101,7 +103,8 @@ enum ar_param_bit {
     AR_TAKES_LEVELS = 32768,
     AR_TAKES_COPY = 65536,
     AR_TAKES_FILE = 131072,
-    AR_TAKES_END = 262144 /* past the last */
+    AR_TAKES_SERVE = 262144,
+    AR_TAKES_END = 524288 /* past the last */
 };
 
 /* What does not change the bits of a result.  Each level includes those before it. */
@@ -132,7 +135,7 @@ enum ar_scratch {
     AR_SCRATCH_VECTOR, /* one of TMP and one received */
     AR_SCRATCH_RADIX,  /* one from each of a group of radix */
     AR_SCRATCH_INTRA,  /* with intra=flat one from each rank, otherwise as VECTOR */
-    AR_SCRATCH_RANKS,  /* one from each rank */
+    AR_SCRATCH_RANKS,  /* one from each rank; with serve=one_by_one as VECTOR */
     AR_SCRATCH_INTER,  /* as the algorithm between nodes */
     AR_SCRATCH_WRITTEN /* as the file says */
 };
@@ -300,6 +303,7 @@ extern const char *const ar_allgather_names[];
 extern const char *const ar_reduce_scatter_names[];
 extern const char *const ar_exchange_names[];
 extern const char *const ar_distance_names[];
+extern const char *const ar_serve_names[];
 extern const char *const ar_unpaired_names[];
 extern const char *const ar_intra_names[];
 extern const char *const ar_ring_order_names[];

@@ -20,7 +20,8 @@ ar_algorithm_scratch_vectors(const struct ar_algorithm *row, const struct ar_par
     if (row->scratch == AR_SCRATCH_RADIX)
         return 2 + (radix < ranks ? radix : ranks);
     const bool is_flat = row->scratch == AR_SCRATCH_INTRA && params->intra == AR_INTRA_FLAT;
-    return 2 + (is_flat || row->scratch == AR_SCRATCH_RANKS ? ranks : 0);
+    const bool takes_all = row->scratch == AR_SCRATCH_RANKS && params->serve == AR_SERVE_TOGETHER;
+    return 2 + (is_flat || takes_all ? ranks : 0);
 }
 
 int

@@ -34,6 +34,7 @@ static const struct param table[] = {
     {"distance", AR_TAKES_DISTANCE, NAME, AT(distance), 0, 0, ar_distance_names},
     {"unpaired", AR_TAKES_UNPAIRED, NAME, AT(unpaired), 0, 0, ar_unpaired_names},
     {"intra", AR_TAKES_INTRA, NAME, AT(intra), 0, 0, ar_intra_names},
+    {"serve", AR_TAKES_SERVE, NAME, AT(serve), 0, 0, ar_serve_names},
     {"order", AR_TAKES_ORDER, NAME, AT(order), 0, 0, ar_ring_order_names},
     {"inter", AR_TAKES_INTER, ROW, AT(inter), 0, 0, NULL},
     {"lanes", AR_TAKES_LANES, AMOUNT, AT(lanes), 1, INT_MAX, NULL},
@@ -56,6 +57,7 @@ _Static_assert(sizeof(enum ar_exchange) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_distance) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_unpaired) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_intra) == sizeof(int), "enum as int");
+_Static_assert(sizeof(enum ar_serve) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_ring_order) == sizeof(int), "enum as int");
 _Static_assert(sizeof(enum ar_copy) == sizeof(int), "enum as int");
 
@@ -267,7 +269,7 @@ ar_params_set(struct ar_params *params, unsigned *seen, const struct ar_algorith
 /* Parameters of which the first value goes without saying. */
 #define QUIET                                                                                      \
     ((unsigned)(AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE | AR_TAKES_UNPAIRED |    \
-                AR_TAKES_INTRA | AR_TAKES_ORDER | AR_TAKES_COPY))
+                AR_TAKES_INTRA | AR_TAKES_SERVE | AR_TAKES_ORDER | AR_TAKES_COPY))
 
 /* Is the value the one that goes without saying?  What the row itself asks for
  * is said, even if it is its default. */

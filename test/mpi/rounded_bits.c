@@ -184,6 +184,7 @@ static const char *const parameters[] = {
     "distance=halving",
     "unpaired=copy",
     "intra=flat",
+    "serve=one_by_one",
     "order=node",
     "inter=ring",
     "inter=star,lanes=one",

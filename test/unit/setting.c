@@ -86,6 +86,7 @@ values_of(const struct ar_algorithm *row, enum ar_param_bit parameter)
     case AR_TAKES_DISTANCE:
     case AR_TAKES_UNPAIRED:
     case AR_TAKES_INTRA:
+    case AR_TAKES_SERVE:
     case AR_TAKES_ORDER:
         return 2;
     case AR_TAKES_WHOLE: /* none, what is short of what ranks hold, all */
@@ -168,6 +169,9 @@ set_value(struct setting *setting, enum ar_param_bit parameter, size_t i)
         break;
     case AR_TAKES_INTRA:
         params->intra = (enum ar_intra)i;
+        break;
+    case AR_TAKES_SERVE:
+        params->serve = (enum ar_serve)i;
         break;
     case AR_TAKES_ORDER:
         params->order = (enum ar_ring_order)i;

@@ -266,6 +266,34 @@ slices_take_what_their_formula_says(void **state)
         }
 }
 
+/* 2N(a + S/(N B))(p-1) + (p-1)S C for N slices of S bytes in all, of which scratch has one.  That
+ * is the time of messages that wait for their receiver; others overlap. */
+static void
+a_star_that_serves_one_by_one_takes_what_its_source_says(void **state)
+{
+    static const int ranks[] = {2, 3, 4, 5, 8, 16};
+    const struct ar_algorithm *const row = ar_algorithm_find("star", strlen("star"));
+    (void)state;
+    for (size_t k = 0; k < sizeof ranks / sizeof ranks[0]; k++)
+        for (int slices = 1; slices <= 5; slices += 2) {
+            const double p = ranks[k], n = slices, slice = (double)COUNT;
+            const struct ar_rates *const rates = &machines[0];
+            struct setting s;
+            setting_default(&s, row, ranks[k], PLACE_TOGETHER);
+            s.params.serve = AR_SERVE_ONE_BY_ONE;
+            const double said =
+                ar_card_pipelined_value(row, &s.params, ranks[k], slice, n, 1, rates);
+            const double source =
+                2 * n * (rates->a + slice / rates->B) * (p - 1) + (p - 1) * n * slice * rates->C;
+            assert_true(fabs(said / source - 1) < ROUNDING);
+            assert_true(ar_card_value(row, AR_CARD_SCRATCH, &s.params, ranks[k], slice, NULL) ==
+                        slice);
+            struct ar_program program = program_of(&s);
+            assert_true(time_of(&s, &program, rates, (size_t)slices, 1) <= said * (1 + ROUNDING));
+            ar_program_fini(&program);
+        }
+}
+
 /* As deep as a pipeline is, so that its stages all have a segment; README's sentence. */
 static void
 an_open_window_is_as_wide_as_the_schedule_is_deep(void **state)
@@ -294,6 +322,7 @@ main(void)
         cmocka_unit_test(of_an_empty_vector_nothing_is_said_or_done),
         cmocka_unit_test(segments_take_what_their_formula_says),
         cmocka_unit_test(slices_take_what_their_formula_says),
+        cmocka_unit_test(a_star_that_serves_one_by_one_takes_what_its_source_says),
         cmocka_unit_test(an_open_window_is_as_wide_as_the_schedule_is_deep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -636,7 +636,8 @@ static const struct ar_algorithm every = {
     .takes = AR_TAKES_ROOT | AR_TAKES_RADIX | AR_TAKES_DIMS | AR_TAKES_BROADCAST |
              AR_TAKES_ALLGATHER | AR_TAKES_REDUCE_SCATTER | AR_TAKES_WHOLE | AR_TAKES_INTER |
              AR_TAKES_LANES | AR_TAKES_HALVINGS | AR_TAKES_EXCHANGE | AR_TAKES_DISTANCE |
-             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_ORDER | AR_TAKES_LEVELS | AR_TAKES_COPY,
+             AR_TAKES_UNPAIRED | AR_TAKES_INTRA | AR_TAKES_SERVE | AR_TAKES_ORDER |
+             AR_TAKES_LEVELS | AR_TAKES_COPY,
     .defaults = {.radix = 2, .window = 1},
 };
 
@@ -702,6 +703,8 @@ every_parameter_is_read_and_printed(void **state)
     assert_non_null(strstr(set_and_print("distance", "halving"), ",distance=halving,"));
     assert_non_null(strstr(set_and_print("unpaired", "copy"), ",unpaired=copy,"));
     assert_non_null(strstr(set_and_print("intra", "flat"), ",intra=flat,"));
+    assert_non_null(strstr(set_and_print("serve", "one_by_one"), ",serve=one_by_one,"));
+    assert_null(strstr(set_and_print("serve", "together"), "serve"));
     assert_non_null(
         strstr(set_and_print("broadcast", "scatter-doubling"), "broadcast=scatter_doubling,"));
     assert_non_null(strstr(set_and_print("order", "node"), ",order=node,"));
