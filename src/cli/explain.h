@@ -9,6 +9,7 @@
 
 #include "model/placement.h"
 #include "report/columns.h"
+#include "schedule/cost.h"
 #include "schedule/schedule.h"
 #include "select/number.h"
 #include "select/select.h"
@@ -79,6 +80,37 @@ void ar_explain_problem(const char *text, const struct ar_problem *problem);
 /* The one algorithm that the request names for ranks on so many nodes (0: unknown, taken as one).
  * An enum ar_exit, having said why there is none. */
 int ar_explain_read_choice(struct ar_choice *choice, const struct ar_explain *request, int nodes);
+
+/* --- the table of counts (explain_counts.c) --- */
+
+/* A line of the table of counts; an empty cell is not known, or means nothing. */
+struct ar_explain_count {
+    const char *what;
+    char ours[AR_NUMBER_TEXT], card[AR_NUMBER_TEXT], all[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT],
+        ratio[AR_NUMBER_TEXT];
+};
+
+struct ar_explain_counts {
+    const char *card_title;
+    struct ar_explain_count lines[12];
+    size_t n;
+};
+
+/* As text: all its digits before the point, however large.  Returns text. */
+const char *ar_explain_print_count(double x, char *text, size_t room);
+
+/* Appends what is counted of the rank with the largest value; what the card says (NULL: nothing);
+ * and the bound (0: none is known). */
+struct ar_explain_count *ar_explain_add_count(struct ar_explain_counts *counts, const char *what,
+                                              double measured, const double *said, double bound);
+
+/* The same with the sum over all ranks; and of microseconds. */
+void ar_explain_add_tally(struct ar_explain_counts *counts, const char *what,
+                          const struct ar_tally *tally, const double *said, double bound);
+void ar_explain_add_time(struct ar_explain_counts *counts, const char *what, double us,
+                         double said_us, double bound_us);
+
+void ar_explain_print_counts(const struct ar_explain_counts *counts);
 
 /* --- the picture (svg.c), and the page (explain_page.c) --- */
 

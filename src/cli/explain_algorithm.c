@@ -354,38 +354,6 @@ print_proof(const struct explained *e)
     return error;
 }
 
-/* A count has all its digits before the point, however large. */
-static const char *
-print_count(double x, char *text, size_t room)
-{
-    if (x != floor(x) && x < 1000)
-        return ar_number_print(x, text, room);
-    snprintf(text, room, "%.0f", x);
-    return text;
-}
-
-/* Ends a line with the bound, as a text right-aligned to width, and how far from it. */
-static void
-print_distance(double measured, double bound, const char *least, int width)
-{
-    char ratio[AR_NUMBER_TEXT];
-    if (bound > 0)
-        printf("%*s  %8s", width, least, ar_number_print(measured / bound, ratio, sizeof ratio));
-    printf("\n");
-}
-
-/* What the card says of it, bound 0: none is known. */
-static void
-print_tally(const char *what, const struct ar_tally *tally, const double *said, double bound)
-{
-    char least[AR_NUMBER_TEXT];
-    printf("  %-17s  %9zu", what, tally->most);
-    if (said)
-        printf("  %9.0f", *said);
-    printf("%*zu", said ? 11 : 22, tally->total);
-    print_distance((double)tally->most, bound, print_count(bound, least, sizeof least), 13);
-}
-
 static void
 print_counts(const struct explained *e)
 {
@@ -393,37 +361,32 @@ print_counts(const struct explained *e)
     const int nranks = e->request->nranks;
     const size_t count = e->count;
     const double *const said = e->said;
-    char ours[AR_NUMBER_TEXT], card[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT];
-    printf("                      one rank  %9s  all ranks  lower bound  distance\n",
-           has_levels(e) ? "flat card" : "card");
-    printf("  %-17s  %9zu  %9.0f", "rounds", cost->rounds, said[AR_CARD_ROUNDS]);
-    print_distance((double)cost->rounds, bound_rounds(e),
-                   print_count(bound_rounds(e), least, sizeof least), 24);
-    print_tally("elements sent", &cost->sent, &said[AR_CARD_SENT], ar_bound_sent(nranks, count));
-    print_tally("elements received", &cost->received, NULL, 0);
-    print_tally("elements reduced", &cost->reduced, &said[AR_CARD_REDUCED],
-                ar_bound_reduced(nranks, count));
-    print_tally("elements copied", &cost->copied, NULL, 0);
-    print_tally("scratch elements", &cost->scratch, &said[AR_CARD_SCRATCH], 0);
-    print_tally("messages", &cost->messages, NULL, 0);
-    printf("  %-17s  %9zu\n", "received at once", cost->ports);
-    printf("  %-17s  %9lu", "depth of a sum", (unsigned long)e->depth);
-    print_distance((double)e->depth, (double)ar_bound_rounds(nranks, 1),
-                   print_count((double)ar_bound_rounds(nranks, 1), least, sizeof least), 35);
-    printf("  %-17s  %9s  %9s", "time, us", ar_number_print(e->time_us, ours, sizeof ours),
-           ar_number_print(said[AR_CARD_TIME], card, sizeof card));
-    print_distance(e->time_us, e->bound_us, ar_number_print(e->bound_us, least, sizeof least), 24);
+    struct ar_explain_counts counts = {.card_title = has_levels(e) ? " flat card" : "      card"};
+    ar_explain_add_count(&counts, "rounds", (double)cost->rounds, &said[AR_CARD_ROUNDS],
+                         bound_rounds(e));
+    ar_explain_add_tally(&counts, "elements sent", &cost->sent, &said[AR_CARD_SENT],
+                         ar_bound_sent(nranks, count));
+    ar_explain_add_tally(&counts, "elements received", &cost->received, NULL, 0);
+    ar_explain_add_tally(&counts, "elements reduced", &cost->reduced, &said[AR_CARD_REDUCED],
+                         ar_bound_reduced(nranks, count));
+    ar_explain_add_tally(&counts, "elements copied", &cost->copied, NULL, 0);
+    ar_explain_add_tally(&counts, "scratch elements", &cost->scratch, &said[AR_CARD_SCRATCH], 0);
+    ar_explain_add_tally(&counts, "messages", &cost->messages, NULL, 0);
+    ar_explain_add_count(&counts, "received at once", (double)cost->ports, NULL, 0);
+    ar_explain_add_count(&counts, "depth of a sum", (double)e->depth, NULL,
+                         (double)ar_bound_rounds(nranks, 1));
+    ar_explain_add_time(&counts, "time, us", e->time_us, said[AR_CARD_TIME], e->bound_us);
     if (e->whole > e->count) {
         const size_t segments = (e->whole + count - 1) / count;
         const size_t window =
             (size_t)ar_algorithm_window(e->choice.algorithm, &e->choice.params, nranks);
-        const size_t in_flight = window < segments ? window : segments;
-        printf("  %-17s  %9s  %9s\n", "of all segments",
-               ar_number_print(e->whole_us, ours, sizeof ours),
-               ar_number_print(e->whole_said_us, card, sizeof card));
-        printf("  %-17s  %9zu  %9.0f   in flight at once\n", "their scratch",
-               in_flight * cost->scratch.most, (double)in_flight * said[AR_CARD_SCRATCH]);
+        const double in_flight = (double)(window < segments ? window : segments);
+        const double card = in_flight * said[AR_CARD_SCRATCH];
+        ar_explain_add_time(&counts, "of all segments", e->whole_us, e->whole_said_us, 0);
+        ar_explain_add_count(&counts, "scratch in flight", in_flight * (double)cost->scratch.most,
+                             &card, 0);
     }
+    ar_explain_print_counts(&counts);
     printf("  with a = %g us, B = %g GB/s, 1/C = %g GB/s\n", e->request->latency_us,
            e->request->bandwidth_gbytes, e->request->reduction_gbytes);
     if (e->depth > 0)
@@ -451,10 +414,10 @@ note_count(struct ar_svg_text *text, const char *what, double measured, double b
 {
     struct ar_svg_count *const c = &text->counts[text->ncounts++];
     *c = (struct ar_svg_count){.what = what};
-    print_count(measured, c->ours, sizeof c->ours);
+    ar_explain_print_count(measured, c->ours, sizeof c->ours);
     if (bound > 0)
         note(text, "%s %s (no algorithm below %s: %s times that)", what, c->ours,
-             print_count(bound, c->least, sizeof c->least),
+             ar_explain_print_count(bound, c->least, sizeof c->least),
              ar_number_print(measured / bound, c->ratio, sizeof c->ratio));
     else
         note(text, "%s %s", what, c->ours);

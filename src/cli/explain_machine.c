@@ -276,34 +276,6 @@ explain_one(const struct scene *scene)
 
 /* --- all of them --- */
 
-static void
-print_table(const struct scene *scene, const struct ar_compared *rows, size_t n)
-{
-    static const char marks[] = {' ', '~', '>'};
-    print_scene(scene);
-    printf("%14s  %8s", "us", "x bound");
-    for (int i = 0; i < AR_PARTS; i++)
-        printf("  %7s %%", ar_part_names[i]);
-    printf("\n");
-    for (const struct ar_compared *row = rows; row < rows + n; row++) {
-        const struct ar_moment *const end = &row->prediction.end;
-        const double bound = bound_of(scene, &row->prediction);
-        char name[AR_CHOICE_TEXT], us[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-        printf("%c %12s", marks[row->prediction.quality],
-               ar_number_print(end->at / 1e3, us, sizeof us));
-        if (bound > 0)
-            printf("  %8s", ar_number_print(end->at / bound, ratio, sizeof ratio));
-        else
-            printf("  %8s", "");
-        for (int i = 0; i < AR_PARTS; i++)
-            printf("  %9.0f", share_of(end, i));
-        printf("  %s\n", ar_choice_print(&row->choice, name, sizeof name));
-    }
-    printf("\n~ marks what is approximate, simulated in part; > marks an estimate as if no rank "
-           "waited for\nanother, for algorithms too slow to win or with too many steps; all others "
-           "are simulated.\n");
-}
-
 struct compared {
     const struct scene *scene;
     const struct ar_compared *rows;
@@ -313,15 +285,22 @@ static void
 state_compared(struct ar_columns *c, const void *compared, size_t i)
 {
     static const char *const qualities[] = {"simulated", "approximate", "estimate"};
+    static const char *const marks[] = {"", "~", ">"};
     const struct ar_compared *const row = &((const struct compared *)compared)->rows[i];
     const double bound = bound_of(((const struct compared *)compared)->scene, &row->prediction);
     const struct ar_moment *const end = &row->prediction.end;
-    char name[AR_CHOICE_TEXT];
-    ar_column_text(c, "choice", NULL, ar_choice_print(&row->choice, name, sizeof name));
-    ar_column_real(c, "us", AR_US, NULL, end->at / 1e3);
-    ar_column_real(c, "bound", AR_NUMBER, NULL, bound > 0 ? end->at / bound : NAN);
-    for (int part = 0; part < AR_PARTS; part++)
+    char name[AR_CHOICE_TEXT], title[32], shown[32], percent[AR_NUMBER_TEXT];
+    ar_column_words(c, "mark", " ", marks[row->prediction.quality]);
+    ar_column_text(c, "choice", "", ar_choice_print(&row->choice, name, sizeof name));
+    ar_column_real(c, "us", AR_US, "          us", end->at / 1e3);
+    ar_column_real(c, "bound", AR_NUMBER, "  x bound", bound > 0 ? end->at / bound : NAN);
+    for (int part = 0; part < AR_PARTS; part++) {
         ar_column_real(c, ar_part_names[part], AR_NUMBER, NULL, share_of(end, part));
+        snprintf(title, sizeof title, " %7s %%", ar_part_names[part]);
+        snprintf(shown, sizeof shown, "%s%%", ar_part_names[part]);
+        snprintf(percent, sizeof percent, "%.0f", share_of(end, part));
+        ar_column_shown(c, shown, title, percent);
+    }
     ar_column_text(c, "quality", NULL, qualities[row->prediction.quality]);
 }
 
@@ -347,14 +326,21 @@ compare(const struct scene *scene)
     if (error)
         return tell_error(scene, error);
     const struct compared compared = {scene, rows};
-    if (scene->request->format == AR_COLUMNS_TEXT)
-        print_table(scene, rows, n);
-    else
-        ar_columns_write_alone((struct ar_columns){.to = stdout,
-                                                   .format = scene->request->format,
-                                                   .row = state_compared,
-                                                   .table = &compared,
-                                                   .n = n});
+    const bool is_text = scene->request->format == AR_COLUMNS_TEXT;
+    if (is_text)
+        print_scene(scene);
+    ar_columns_write_alone((struct ar_columns){
+        .to = stdout,
+        .format = scene->request->format,
+        .row = state_compared,
+        .table = &compared,
+        .n = n,
+        .view = "mark us bound latency% overhead% wire% waiting% reduction% choice"});
+    if (is_text)
+        printf(
+            "\n~ marks what is approximate, simulated in part; > marks an estimate as if no rank "
+            "waited for\nanother, for algorithms too slow to win or with too many steps; all "
+            "others are simulated.\n");
     free(rows);
     return AR_EXIT_DONE;
 }
