@@ -142,12 +142,18 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
+static bool
+is_mpi_program(const char *word)
+{
+    struct ar_executable file;
+    return !ar_executable_examine(&file, word) && ar_preload_family(&file);
+}
+
 /* Takes -- out of the command; what follows it is the program.  Else that is the first file that is
- * linked to an MPI library.  0: it cannot be told. */
+ * linked to an MPI library.  0: it cannot be told, or no launcher is before it. */
 static int
 find_program(char **words)
 {
-    struct ar_executable file;
     for (int i = 1; words[i]; i++)
         if (strcmp(words[i], "--") == 0) {
             for (int k = i; words[k]; k++)
@@ -155,7 +161,7 @@ find_program(char **words)
             return words[i] ? i : 0;
         }
     for (int i = 1; words[i]; i++)
-        if (!ar_executable_examine(&file, words[i]) && ar_preload_family(&file))
+        if (is_mpi_program(words[i]))
             return i;
     return 0;
 }
@@ -200,11 +206,16 @@ read_settings(struct ar_advisor *a)
     }
     if (a->program || a->given)
         return AR_EXIT_DONE;
-    fprintf(
-        stderr,
-        "allreduce advise: which word is the program? Write -- before it. If the launcher is in a "
-        "script, let its program write statistics (allreduce run --stats FILE), start allreduce "
-        "tune --from FILE -o RULES in its place, and then allreduce advise --rules RULES\n");
+    if (is_mpi_program(*a->command))
+        fprintf(stderr,
+                "allreduce advise: no launcher is before %s: allreduce advise mpiexec -n 4 %s\n",
+                *a->command, *a->command);
+    else
+        fprintf(stderr,
+                "allreduce advise: which word is the program? Write -- before it. If the launcher "
+                "is in a script, let its program write statistics (allreduce run --stats FILE), "
+                "start allreduce tune --from FILE -o RULES in its place, and then allreduce advise "
+                "--rules RULES\n");
     return AR_EXIT_USAGE;
 }
 

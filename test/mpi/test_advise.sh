@@ -94,6 +94,7 @@ chmod +x "$scratch/fails"
 expect_limited_end "a program that fails" 1 'allreduce bisect finds out' "$allreduce" advise -- "$scratch/fails" -- "$calls"
 expect_limited_end "no allreduce" 1 '^No rank wrote statistics' "$allreduce" advise $MPIEXEC -n 2 -- true
 expect_limited_end "a script" 2 'which word is the program' "$allreduce" advise "$scratch/fails" 3
+expect_limited_end "a program alone" 2 "no launcher is before $calls: allreduce advise mpiexec -n 4 $calls\$" "$allreduce" advise "$calls" shm 1 1
 expect_limited_end "no launcher" 1 '^run 1, as it is: .*not started: No such file' "$allreduce" advise "$scratch/nolauncher" -- "$calls"
 expect_limited_end "no command" 2 'name the command to run' "$allreduce" advise
 expect_limited_end "a bad setting" 2 'ALLREDUCE_ALGO: column 1' ALLREDUCE_ALGO=rinng "$allreduce" advise $MPIEXEC -n 2 "$calls" shm 1 1
