@@ -392,69 +392,63 @@ bare_blocks_are_what_the_rank_holds(void **state)
     ar_written_fini(&written);
 }
 
+#define BODY HEAD "ranks 3\nblocks 4\n"
+static const struct {
+    const char *text, *reason;
+} mistakes[] = {
+    {"", "line 1, column 1: the first line is that of another form or version"},
+    {"allreduce-schedule 2\n", "line 1, column 1: the first line is that of another"},
+    {HEAD "rank 0: send 1 to 2\n", "line 2, column 5: lines 'ranks N' and 'blocks N' come first"},
+    {HEAD "ranks 3\n", "line 3, column 1: lines 'ranks N' and 'blocks N' come first"},
+    {HEAD "ranks 0\n", "line 2, column 7: a number is expected here; allowed: 1 to 10000"},
+    {HEAD "ranks 99999\n", "line 2, column 7: a number is expected here"},
+    {HEAD "ranks 3\nranks 3\n", "line 3, column 7: this was told before"},
+    {HEAD "rnaks 3\n", "line 2, column 1: unknown word 'rnaks' (did you mean 'ranks'?); allowed: "},
+    {BODY "  all r: send 0 to 1\n", "line 4, column 1: only what belongs to a 'for' is indented"},
+    {BODY "all r: sned 0 to r+1\n",
+     "line 4, column 8: unknown word 'sned' (did you mean 'send'?); allowed: send, recv"},
+    {BODY "all r: send 0 to r\n", "line 4, column 18: a rank has no messages with itself (rank 0)"},
+    {BODY "rank 2: send 0 to r+3\n",
+     "line 4, column 19: a rank has no messages with itself (rank 2)"},
+    {BODY "all r: send k to r+1\n",
+     "line 4, column 13: a number is expected here; allowed: digits"},
+    {BODY "all r: send 0 from r+1\n", "line 4, column 15: something else is expected here: 'to'"},
+    {BODY "all r: send 0 to r+1 recv\n", "line 4, column 22: something else is expected here"},
+    {BODY "all r: recv in.0 from r+1\n", "line 4, column 13: the input cannot be written"},
+    {BODY "all r: recv tmp.a from r+1\n", "line 4, column 17: no such piece of scratch"},
+    {BODY "tmp a = block 1..2\nall r: copy 3 to tmp.a.3\n",
+     "line 5, column 24: the piece of scratch has no such blocks"},
+    {BODY "all r: copy 0 to 1..2\n", "line 4, column 13: both must be the same blocks"},
+    {BODY "all r: send 3..1 to r+1\n", "line 4, column 13: the last block comes before the first"},
+    {BODY "rank 2..0: send 1 to r+1\n", "line 4, column 6: the last rank comes before the first"},
+    {BODY "all r: recv 0 from r+1 | send 0..1 to r+1\n",
+     "line 4, column 31: the rank has written some of these blocks and not others"},
+    {BODY "for k in 0..2 all r: send 0 to 1\n",
+     "line 4, column 15: the steps stand on the next lines"},
+    {BODY "for k in 0..9999999\n all r: send 0 to r+1\n", "line 4, column 20: too many passes"},
+    {BODY "for k in 0..999999\n all r: send 0 to r+1\n", "line 5, column 9: too many steps"},
+    {HEAD "ranks 10000\nblocks 1\nfor k in 0..999999\n rank 0: copy * to *\n",
+     "line 6, column 1: this is more than can be read in a second"},
+    {HEAD "ranks 2\nblocks 90000\nfor k in 0..999999\n rank 0: copy in.* to out.*\n",
+     "line 5, column 28: this is more than can be read in a second"},
+    {BODY "rank 0 k: send 1 to 2\n", "line 4, column 8: a number is expected here"},
+    {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
+    {BODY "tmp a = block 1\ntmp a = block 2\n", "line 5, column 5: this was told before"},
+    {BODY "all r: send 0 to r\xE2\x80\x93"
+          "1\n",
+     "line 4, column 19: this dash is not '-'"},
+    {HEAD "ranks 10000\nblocks 100000\nall r: send 0 to r+1\n",
+     "line 4, column 4: too many blocks for so many ranks"},
+    {HEAD "ranks 10000\nblocks 1600\ntmp a = block *\ntmp b = block *\nrank 0: copy 0 to 0\n",
+     "line 6, column 5: too many blocks for so many ranks"},
+};
+
 static void
 mistakes_are_told_with_their_place(void **state)
 {
     (void)state;
-#define BODY HEAD "ranks 3\nblocks 4\n"
-    static const struct {
-        const char *text, *reason;
-    } cases[] = {
-        {"", "line 1, column 1: the first line is that of another form or version"},
-        {"allreduce-schedule 2\n", "line 1, column 1: the first line is that of another"},
-        {HEAD "rank 0: send 1 to 2\n",
-         "line 2, column 5: lines 'ranks N' and 'blocks N' come first"},
-        {HEAD "ranks 3\n", "line 3, column 1: lines 'ranks N' and 'blocks N' come first"},
-        {HEAD "ranks 0\n", "line 2, column 7: a number is expected here; allowed: 1 to 10000"},
-        {HEAD "ranks 99999\n", "line 2, column 7: a number is expected here"},
-        {HEAD "ranks 3\nranks 3\n", "line 3, column 7: this was told before"},
-        {HEAD "rnaks 3\n",
-         "line 2, column 1: unknown word 'rnaks' (did you mean 'ranks'?); allowed: "},
-        {BODY "  all r: send 0 to 1\n",
-         "line 4, column 1: only what belongs to a 'for' is indented"},
-        {BODY "all r: sned 0 to r+1\n",
-         "line 4, column 8: unknown word 'sned' (did you mean 'send'?); allowed: send, recv"},
-        {BODY "all r: send 0 to r\n",
-         "line 4, column 18: a rank has no messages with itself (rank 0)"},
-        {BODY "rank 2: send 0 to r+3\n",
-         "line 4, column 19: a rank has no messages with itself (rank 2)"},
-        {BODY "all r: send k to r+1\n",
-         "line 4, column 13: a number is expected here; allowed: digits"},
-        {BODY "all r: send 0 from r+1\n",
-         "line 4, column 15: something else is expected here: 'to'"},
-        {BODY "all r: send 0 to r+1 recv\n", "line 4, column 22: something else is expected here"},
-        {BODY "all r: recv in.0 from r+1\n", "line 4, column 13: the input cannot be written"},
-        {BODY "all r: recv tmp.a from r+1\n", "line 4, column 17: no such piece of scratch"},
-        {BODY "tmp a = block 1..2\nall r: copy 3 to tmp.a.3\n",
-         "line 5, column 24: the piece of scratch has no such blocks"},
-        {BODY "all r: copy 0 to 1..2\n", "line 4, column 13: both must be the same blocks"},
-        {BODY "all r: send 3..1 to r+1\n",
-         "line 4, column 13: the last block comes before the first"},
-        {BODY "rank 2..0: send 1 to r+1\n",
-         "line 4, column 6: the last rank comes before the first"},
-        {BODY "all r: recv 0 from r+1 | send 0..1 to r+1\n",
-         "line 4, column 31: the rank has written some of these blocks and not others"},
-        {BODY "for k in 0..2 all r: send 0 to 1\n",
-         "line 4, column 15: the steps stand on the next lines"},
-        {BODY "for k in 0..9999999\n all r: send 0 to r+1\n", "line 4, column 20: too many passes"},
-        {BODY "for k in 0..999999\n all r: send 0 to r+1\n", "line 5, column 9: too many steps"},
-        {HEAD "ranks 10000\nblocks 1\nfor k in 0..999999\n rank 0: copy * to *\n",
-         "line 6, column 1: this is more than can be read in a second"},
-        {HEAD "ranks 2\nblocks 90000\nfor k in 0..999999\n rank 0: copy in.* to out.*\n",
-         "line 5, column 28: this is more than can be read in a second"},
-        {BODY "rank 0 k: send 1 to 2\n", "line 4, column 8: a number is expected here"},
-        {BODY "tmp = block 1\n", "line 4, column 5: a name is expected here"},
-        {BODY "tmp a = block 1\ntmp a = block 2\n", "line 5, column 5: this was told before"},
-        {BODY "all r: send 0 to r\xE2\x80\x93"
-              "1\n",
-         "line 4, column 19: this dash is not '-'"},
-        {HEAD "ranks 10000\nblocks 100000\nall r: send 0 to r+1\n",
-         "line 4, column 4: too many blocks for so many ranks"},
-        {HEAD "ranks 10000\nblocks 1600\ntmp a = block *\ntmp b = block *\nrank 0: copy 0 to 0\n",
-         "line 6, column 5: too many blocks for so many ranks"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        read_wrong(cases[i].text, cases[i].reason);
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+        read_wrong(mistakes[i].text, mistakes[i].reason);
 }
 
 static void
