@@ -274,9 +274,12 @@ ar_read_trace_read(struct ar_read_trace *t, const char *path)
     json_t *const document = json_loadf(file, 0, &error);
     fclose(file);
     if (!document) {
+        const bool has_lines = json_error_code(&error) == json_error_end_of_input_expected;
         snprintf(what, sizeof what,
-                 "line %d: %s: it is truncated, or not a file that a run with ALLREDUCE_TRACE=FILE "
-                 "wrote",
+                 has_lines
+                     ? "line %d: %s: it looks like statistics, which are read without --timeline"
+                     : "line %d: %s: it is truncated, or not a file that a run with "
+                       "ALLREDUCE_TRACE=FILE wrote",
                  error.line, error.text);
         return complain(t, what);
     }

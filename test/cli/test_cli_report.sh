@@ -563,6 +563,7 @@ refuse '\-\-timeline takes its own file' 2 timeline "$scratch/a.jsonl"
 refuse '\-\-call needs --timeline' 2 allreduce report --call 1 "$scratch/a.jsonl"
 refuse "'nowhere' is neither a file" 2 timeline --machine nowhere
 refuse 'nothing: .*No such file' 1 allreduce report --timeline "$scratch/nothing"
+refuse 'a.jsonl: .*it looks like statistics, which are read without --timeline' 1 allreduce report --timeline "$scratch/a.jsonl"
 head -n 9 "$trace" >"$scratch/cut.json"
 refuse 'cut.json: line [0-9]*: .*it is truncated, or not a file' 1 allreduce report --timeline "$scratch/cut.json"
 echo '{"traceEvents": []}' >"$scratch/other.json"
