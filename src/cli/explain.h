@@ -96,9 +96,6 @@ struct ar_explain_counts {
     size_t n;
 };
 
-/* As text: all its digits before the point, however large.  Returns text. */
-const char *ar_explain_print_count(double x, char *text, size_t room);
-
 /* Appends what is counted of the rank with the largest value; what the card says (NULL: nothing);
  * and the bound (0: none is known). */
 struct ar_explain_count *ar_explain_add_count(struct ar_explain_counts *counts, const char *what,
@@ -116,22 +113,13 @@ void ar_explain_print_counts(const struct ar_explain_counts *counts);
 
 #define AR_SVG_NOTES     20
 #define AR_SVG_NOTE_TEXT 512
-#define AR_SVG_COUNTS    4
-
-/* A number and the lower bound for all algorithms; least and ratio are empty if no bound is
- * known. */
-struct ar_svg_count {
-    const char *what;
-    char ours[AR_NUMBER_TEXT], least[AR_NUMBER_TEXT], ratio[AR_NUMBER_TEXT];
-};
 
 struct ar_svg_text {
     const char *title;
     char notes[AR_SVG_NOTES][AR_SVG_NOTE_TEXT]; /* lines below the title */
     int n;
     int formulas, nformulas; /* the first note that is a formula for the time, and their number */
-    struct ar_svg_count counts[AR_SVG_COUNTS]; /* the notes contain them, too */
-    int ncounts;
+    struct ar_explain_counts counts; /* the notes contain them, too */
     const int *node_of; /* of each rank, shown below its number; borrowed; NULL: unknown */
 };
 

@@ -412,13 +412,11 @@ note(struct ar_svg_text *text, const char *format, ...)
 static void
 note_count(struct ar_svg_text *text, const char *what, double measured, double bound)
 {
-    struct ar_svg_count *const c = &text->counts[text->ncounts++];
-    *c = (struct ar_svg_count){.what = what};
-    ar_explain_print_count(measured, c->ours, sizeof c->ours);
-    if (bound > 0)
-        note(text, "%s %s (no algorithm below %s: %s times that)", what, c->ours,
-             ar_explain_print_count(bound, c->least, sizeof c->least),
-             ar_number_print(measured / bound, c->ratio, sizeof c->ratio));
+    const struct ar_explain_count *const c =
+        ar_explain_add_count(&text->counts, what, measured, NULL, bound);
+    if (*c->least)
+        note(text, "%s %s (no algorithm below %s: %s times that)", what, c->ours, c->least,
+             c->ratio);
     else
         note(text, "%s %s", what, c->ours);
 }

@@ -4,13 +4,14 @@
 
 #include "cli/explain.h"
 
-const char *
-ar_explain_print_count(double x, char *text, size_t room)
+/* All its digits before the point, however large. */
+static void
+print_count(double x, char *text, size_t room)
 {
     if (x != floor(x) && x < 1000)
-        return ar_number_print(x, text, room);
-    snprintf(text, room, "%.0f", x);
-    return text;
+        ar_number_print(x, text, room);
+    else
+        snprintf(text, room, "%.0f", x);
 }
 
 static void
@@ -32,11 +33,11 @@ ar_explain_add_count(struct ar_explain_counts *counts, const char *what, double 
 {
     struct ar_explain_count *const line = &counts->lines[counts->n++];
     *line = (struct ar_explain_count){.what = what};
-    ar_explain_print_count(measured, line->ours, sizeof line->ours);
+    print_count(measured, line->ours, sizeof line->ours);
     if (said)
         snprintf(line->card, sizeof line->card, "%.0f", *said);
     if (bound > 0) {
-        ar_explain_print_count(bound, line->least, sizeof line->least);
+        print_count(bound, line->least, sizeof line->least);
         ar_number_print(measured / bound, line->ratio, sizeof line->ratio);
     }
     return line;

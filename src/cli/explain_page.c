@@ -113,9 +113,10 @@ put_texts(struct ar_json *json, const struct ar_svg_text *text)
     ar_json_end(json, ']');
     ar_json_put(json, "formulas", "[%d,%d]", text->formulas, text->formulas + text->nformulas);
     ar_json_begin(json, "counts", '[');
-    for (int i = 0; i < text->ncounts; i++)
-        ar_json_put(json, NULL, "[\"%s\",\"%s\",\"%s\",\"%s\"]", text->counts[i].what,
-                    text->counts[i].ours, text->counts[i].least, text->counts[i].ratio);
+    for (const struct ar_explain_count *c = text->counts.lines;
+         c < text->counts.lines + text->counts.n; c++)
+        ar_json_put(json, NULL, "[\"%s\",\"%s\",\"%s\",\"%s\"]", c->what, c->ours, c->least,
+                    c->ratio);
     ar_json_end(json, ']');
 }
 
