@@ -110,10 +110,12 @@ translate(char **result, enum ar_foreign to, enum ar_foreign from, const char *t
     struct ar_problem problem;
     struct ar_rules *rules = NULL;
     int error = AR_OK;
-    if (from == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text))
+    if (from == AR_LIBRARY_OPENMPI && ar_openmpi_is_json(text)) {
+        ar_cli_need_jansson("convert: JSON");
         error = ar_openmpi_translate_json(&in, text, &problem);
-    else if (from < AR_LIBRARIES)
+    } else if (from < AR_LIBRARIES) {
         error = ar_translate_from(&in, from, text, radix, &problem);
+    }
     if (!error && to < AR_LIBRARIES) {
         error = ar_rules_parse_lines(&rules, in.text ? in.text : text, &problem);
         if (!error)

@@ -1,4 +1,5 @@
-/* What a program that was built without jansson has in the place of openmpi_json.c. */
+/* What a program that was built without jansson has in the place of openmpi_json.c, which convert
+ * then does not call. */
 #include <config.h>
 
 #include "translate/translate.h"
