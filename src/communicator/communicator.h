@@ -114,7 +114,6 @@ struct ar_communicator {
     struct ar_agreed agreement;
     struct ar_devices devices;
     struct ar_memories memory;
-    struct ar_written_file *files; /* with schedules, that choices have named; owned */
     struct ar_messages messages;
     struct ar_decisions choice;
     struct ar_records records;

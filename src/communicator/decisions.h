@@ -6,6 +6,7 @@
  *   pick, tuner   set at the same call on all ranks
  *   seen          the sizes of which there was a call
  *   often         how often calls of a count and size came
+ *   files         schedules that were read where a choice first named them
  *
  * It depends on what MPI makes equal on all ranks: the counts and sizes of the calls, in their
  * order.  The second part is each rank's own:
@@ -43,6 +44,7 @@ struct ar_record;
 struct ar_trial;
 struct ar_tuned;
 struct ar_tuner;
+struct ar_written_file; /* written_files.c */
 
 /* On more ranks auto leaves the first call of each range of sizes to the MPI library. */
 #define AR_RANKS_PLANNED_AT_ONCE 16
@@ -179,10 +181,11 @@ ar_call_hash(size_t count, size_t size, unsigned more)
 /* All zero: nothing is known. */
 struct ar_decisions {
     /* Alike on all ranks. */
-    const struct ar_pick *pick; /* runs regardless of the configuration; NULL: nothing */
-    struct ar_tuner *tuner;     /* NULL: nothing is tuned.  Owned */
-    uint8_t seen[64];           /* for each power of two the eighths of which there was a size */
-    struct ar_often often;      /* the calls that get a plan of their own */
+    const struct ar_pick *pick;    /* runs regardless of the configuration; NULL: nothing */
+    struct ar_tuner *tuner;        /* NULL: nothing is tuned.  Owned */
+    uint8_t seen[64];              /* for each power of two the eighths of which there was a size */
+    struct ar_often often;         /* the calls that get a plan of their own */
+    struct ar_written_file *files; /* with schedules, that choices have named.  Owned */
     /* This rank's own. */
     struct ar_decision *chains[AR_DECISION_CHAINS]; /* owned */
     size_t plan_bytes;                              /* of all plans */

@@ -182,7 +182,7 @@ find_file(struct ar_communicator *c, MPI_Comm comm, const char *name, int *error
 {
     char path[AR_WRITTEN_PATH], *text = NULL;
     struct message m = {.state = ABSENT};
-    struct ar_written_file *file = c->files;
+    struct ar_written_file *file = c->choice.files;
     while (file && strcmp(file->name, name) != 0)
         file = file->next;
     if (file)
@@ -203,8 +203,8 @@ find_file(struct ar_communicator *c, MPI_Comm comm, const char *name, int *error
     if (m.state == ABSENT && strstr(name, "%n"))
         m.state = OF_OTHERS;
     write_reason(file, m.state, c->nranks);
-    file->next = c->files;
-    c->files = file;
+    file->next = c->choice.files;
+    c->choice.files = file;
     if (m.state == ABSENT && c->rank == 0)
         tell_absent(path);
     return file;
@@ -238,9 +238,9 @@ ar_written_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *
 void
 ar_written_forget(struct ar_communicator *c)
 {
-    for (struct ar_written_file *file = c->files, *next; file; file = next) {
+    for (struct ar_written_file *file = c->choice.files, *next; file; file = next) {
         next = file->next;
         free(file);
     }
-    c->files = NULL;
+    c->choice.files = NULL;
 }
