@@ -195,9 +195,12 @@ find_times(struct explained *e)
 static int
 prove(struct ar_schedule **made, struct explained *e, size_t count)
 {
-    *made = NULL;
-    const int error = emit_all(made, e, count);
-    return error ? error : ar_check_both(&e->verdict, *made, e->request->nranks);
+    struct ar_schedule *all = NULL;
+    int error = emit_all(&all, e, count);
+    if (!error)
+        error = ar_check_both(&e->verdict, all, e->request->nranks);
+    *made = all;
+    return error;
 }
 
 static int
@@ -205,8 +208,12 @@ count_cost(struct explained *e)
 {
     const int nranks = e->request->nranks;
     struct ar_schedule *schedules;
-    if (e->count == e->drawn_count)
-        return ar_cost_count(&e->cost, e->drawn, nranks);
+    if (e->count == e->drawn_count) {
+        struct ar_cost cost;
+        const int failed = ar_cost_count(&cost, e->drawn, nranks);
+        e->cost = cost;
+        return failed;
+    }
     int error = emit_all(&schedules, e, e->count);
     if (!error) {
         error = ar_cost_count(&e->cost, schedules, nranks);
