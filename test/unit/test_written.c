@@ -340,7 +340,7 @@ a_path_has_the_number_of_ranks(void **state)
     (void)state;
     assert_string_equal(ar_written_path(path, "a/%n/100%%-%n", 12), "a/12/100%-12");
     for (size_t i = 0; i + 2 < sizeof file; i += 2)
-        memcpy(file + i, "%n", 2);
+        snprintf(file + i, sizeof file - i, "%%n");
     assert_int_equal(strlen(ar_written_path(path, file, INT_MAX)), (sizeof file / 2 - 1) * 10);
 }
 
