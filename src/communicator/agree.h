@@ -8,7 +8,7 @@
 #include "communicator/transport.h"
 
 /* The number changes whenever the messages between ranks change, in set-up or in calls. */
-#define AR_PROTOCOL "31"
+#define AR_PROTOCOL "32"
 
 /* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
  * configuration and version; it also knows that one of them has a runtime for accelerators; and
