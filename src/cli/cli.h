@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "algorithms/registry.h"
-#include "cli/sizes.h"
 #include "select/number.h"
+#include "select/sizes.h"
 
 struct ar_machine;
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/sizes.h"
 #include "helper/measurement.h"
 #include "report/columns.h"
+#include "select/sizes.h"
 
 enum ar_places { AR_PLACES_OUT = 1, AR_PLACES_IN = 2 }; /* bits, 1 << enum ar_place */
 

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "cli/cli.h"
-#include "cli/sizes.h"
 #include "helper/cpu_ticks.h"
 #include "helper/operand.h"
+#include "select/sizes.h"
 
 /* --type, a row for ar_named_at, and --op. */
 void ar_option_type(struct argp_state *state, size_t *row, const char *name);

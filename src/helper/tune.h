@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 #include "cli/report.h"
-#include "cli/sizes.h"
 #include "config/output.h"
 #include "helper/study.h"
 #include "reduce/named.h"
+#include "select/sizes.h"
 
 #define AR_TUNE_TYPES_MAX 8
 

@@ -1,7 +1,6 @@
 /* The texts of the other variables, and a list of sizes; the input's first byte says which. */
 #include <config.h>
 
-#include "cli/sizes.h"
 #include "config/config.h"
 #include "cores/cpus.h"
 #include "fuzz.h"
@@ -9,6 +8,7 @@
 #include "model/placement.h"
 #include "select/node_levels.h"
 #include "select/settings.h"
+#include "select/sizes.h"
 
 /* Whether the text is taken; if it is not, why says so. */
 typedef bool attempt(const char *text, struct ar_text *why);

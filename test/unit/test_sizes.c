@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/sizes.h"
 #include "schedule/error.h"
+#include "select/sizes.h"
 #include "unit.h"
 
 /* The list as "8 4096 "; finis it. */

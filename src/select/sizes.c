@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cli/sizes.h"
+#include "select/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
