@@ -1,8 +1,10 @@
 #include "execute/node_plan.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "execute/cell.h"
 #include "execute/in_place.h"
@@ -341,16 +343,13 @@ lay_out(struct ar_node_plan *plan, const struct ar_reduction *r, bool whole)
     plan->place_bytes = ar_scratch_round_up(ar_reduction_room_bytes(r, plan->part));
 }
 
-int
-ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
-                    const struct ar_algorithm *algorithm, const struct ar_params *params,
-                    size_t count, const struct ar_reduction *r, bool whole)
+/* Makes all of an empty plan. */
+static int
+make(struct ar_node_plan *plan, const struct ar_node *node, const struct ar_algorithm *algorithm,
+     const struct ar_params *params, size_t count, const struct ar_reduction *r, bool whole)
 {
     struct ar_params form = *params;
     struct ar_emission e = {algorithm, &form, node->nranks, 0};
-    struct ar_node_plan *const plan = calloc(1, sizeof *plan);
-    if (!plan)
-        return AR_ERR_MEMORY;
     form.copy = AR_COPY_SLOTS;
     const size_t asked = ar_params_segment(params, count, r->size);
     const size_t most = ar_cell_length(r, node->chunk_bytes);
@@ -367,13 +366,9 @@ ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
         error = make_programs(plan, &accesses, node, r, &e, count, AR_WAY_SLOTS);
     if (!error && params->copy == AR_COPY_IN_PLACE)
         error = make_in_place(plan, node, r, &e, count);
-    if (error) {
-        ar_node_plan_destroy(plan);
-        return error;
-    }
-    lay_out(plan, r, whole);
-    *made = plan;
-    return AR_OK;
+    if (!error)
+        lay_out(plan, r, whole);
+    return error;
 }
 
 static void
@@ -384,8 +379,8 @@ free_program(struct ar_node_program *program)
     free(program->lines);
 }
 
-void
-ar_node_plan_destroy(struct ar_node_plan *plan)
+static void
+free_plan(struct ar_node_plan *plan)
 {
     if (!plan)
         return;
@@ -395,6 +390,108 @@ ar_node_plan_destroy(struct ar_node_plan *plan)
     }
     free_program(&plan->meet);
     free(plan);
+}
+
+/* --- plans that nobody uses --- */
+
+#define SPARE_PLANS      8
+#define SPARE_PLAN_BYTES ((size_t)16384) /* a longer one is not kept */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ar_node_plan *spare[SPARE_PLANS]; /* owned; the last one kept is the first */
+
+/* *key, which is zero, stays so if the plan depends on what others own. */
+static void
+find_key(struct ar_node_plan_key *key, const struct ar_node *node,
+         const struct ar_algorithm *algorithm, const struct ar_params *params, size_t count,
+         const struct ar_reduction *r, bool whole)
+{
+    if (!r->basic || !r->dense || params->node_of || params->domains || params->grouping ||
+        params->written)
+        return;
+    key->algorithm = algorithm;
+    key->params = *params;
+    key->tuning = node->tuning;
+    key->rank = node->rank;
+    key->nranks = node->nranks;
+    key->slot_bytes = node->piece.slot_bytes;
+    key->chunk_bytes = node->chunk_bytes;
+    key->exchanged_bytes = node->exchanged_bytes;
+    key->count = count;
+    key->size = r->size;
+    key->whole = whole;
+}
+
+/* Puts the plan first, behind it those that were before place i. */
+static void
+move_to_front(struct ar_node_plan *plan, int i)
+{
+    for (; i > 0; i--)
+        spare[i] = spare[i - 1];
+    spare[0] = plan;
+}
+
+/* NULL: there is none with this key. */
+static struct ar_node_plan *
+take_spare(const struct ar_node_plan_key *key)
+{
+    struct ar_node_plan *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SPARE_PLANS && !found && key->algorithm; i++)
+        if (spare[i] && memcmp(&spare[i]->key, key, sizeof *key) == 0) {
+            found = spare[i];
+            move_to_front(NULL, i);
+        }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* Returns a plan to be freed instead, or NULL. */
+static struct ar_node_plan *
+keep_spare(struct ar_node_plan *plan)
+{
+    if (!plan->key.algorithm || ar_node_plan_memory_bytes(plan) > SPARE_PLAN_BYTES)
+        return plan;
+    plan->stores = (struct ar_stores){0};
+    pthread_mutex_lock(&lock);
+    int i = 0;
+    while (i < SPARE_PLANS - 1 && spare[i])
+        i++;
+    struct ar_node_plan *const oldest = spare[i];
+    move_to_front(plan, i);
+    pthread_mutex_unlock(&lock);
+    return oldest;
+}
+
+int
+ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
+                    const struct ar_algorithm *algorithm, const struct ar_params *params,
+                    size_t count, const struct ar_reduction *r, bool whole)
+{
+    struct ar_node_plan_key key;
+    memset(&key, 0, sizeof key); /* padding, too, which is compared */
+    find_key(&key, node, algorithm, params, count, r, whole);
+    struct ar_node_plan *plan = take_spare(&key);
+    int error = AR_OK;
+    if (!plan) {
+        plan = calloc(1, sizeof *plan);
+        if (!plan)
+            return AR_ERR_MEMORY;
+        memcpy(&plan->key, &key, sizeof key);
+        error = make(plan, node, algorithm, params, count, r, whole);
+    }
+    if (error)
+        free_plan(plan);
+    else
+        *made = plan;
+    return error;
+}
+
+void
+ar_node_plan_destroy(struct ar_node_plan *plan)
+{
+    if (plan)
+        free_plan(keep_spare(plan));
 }
 
 size_t

@@ -85,7 +85,19 @@ enum ar_node_way { AR_WAY_SLOTS, AR_WAY_IN_PLACE, AR_WAYS };
 #define AR_WAY_STREAMED AR_TRIAL_STREAMED
 _Static_assert(AR_WAY_STREAMED >= (int)AR_WAYS, "it is none of those with programs of their own");
 
+/* All that a plan depends on, if its elements are those of a predefined type without gaps. */
+struct ar_node_plan_key {
+    const struct ar_algorithm *algorithm; /* NULL: it depends on more than this */
+    struct ar_params params;
+    struct ar_shm_tuning tuning;
+    int rank, nranks;
+    size_t slot_bytes, chunk_bytes, exchanged_bytes;
+    size_t count, size;
+    bool whole;
+};
+
 struct ar_node_plan {
+    struct ar_node_plan_key key;
     /* Of a full chunk, each way.  In place has stages only if it was requested. */
     struct ar_node_program full[AR_WAYS];
     /* Of the last chunk if it is shorter; otherwise without stages. */
@@ -109,9 +121,10 @@ struct ar_node_plan {
 /* Makes the plan of node->rank for count (>= 1) elements of r.  The chunks are as long as params
  * say, or shorter, so that they fit into the slots.  If params->copy is AR_COPY_IN_PLACE the
  * plan can also run in place.  whole: the op gets all elements in one call, which
- * ar_node_takes_whole allows, in the form for short vectors.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP or
- * AR_ERR_PROOF (a bug of the algorithm); AR_ERR_PARAM, alike on all ranks, if the schedule has too
- * many rounds or not even one element fits. */
+ * ar_node_takes_whole allows, in the form for short vectors.  A plan that was destroyed is used
+ * again if it fits, so a program that makes communicators in a loop makes one plan.  AR_OK;
+ * AR_ERR_MEMORY; AR_ERR_STEP or AR_ERR_PROOF (a bug of the algorithm); AR_ERR_PARAM, alike on all
+ * ranks, if the schedule has too many rounds or not even one element fits. */
 int ar_node_plan_create(struct ar_node_plan **made, const struct ar_node *node,
                         const struct ar_algorithm *algorithm, const struct ar_params *params,
                         size_t count, const struct ar_reduction *r, bool whole);

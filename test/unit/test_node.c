@@ -522,12 +522,38 @@ a_rank_without_a_slice_waits_for_those_behind(void **state)
         run_job(ranks[i], 200, seed + i, call_without_slices);
 }
 
+/* Communicators that come and go share one plan, but only where it is the same. */
+static void
+a_plan_is_used_again_for_the_same(void **state)
+{
+    (void)state;
+    struct job job = {.p = 4};
+    struct call calls[] = {{.count = 8}, {.count = 9}, {.count = 8, .is_short = true}};
+    const struct ar_node node = node_of(&job, 1), other = node_of(&job, 2);
+    struct ar_node_plan *const plan = plan_of(&node, &calls[0]);
+    ar_node_plan_destroy(plan);
+    enum { OTHERS = 3 };
+    struct ar_node_plan *const others[OTHERS] = {
+        plan_of(&other, &calls[0]), plan_of(&node, &calls[1]), plan_of(&node, &calls[2])};
+    for (int i = 0; i < OTHERS; i++)
+        assert_ptr_not_equal(others[i], plan);
+    struct ar_node_plan *const again = plan_of(&node, &calls[0]);
+    struct ar_node_plan *const beside = plan_of(&node, &calls[0]);
+    assert_ptr_equal(again, plan);
+    assert_ptr_not_equal(beside, plan);
+    ar_node_plan_destroy(again);
+    ar_node_plan_destroy(beside);
+    for (int i = 0; i < OTHERS; i++)
+        ar_node_plan_destroy(others[i]);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_node_executor_gives_what_was_proved),
         cmocka_unit_test(a_rank_without_a_slice_waits_for_those_behind),
+        cmocka_unit_test(a_plan_is_used_again_for_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
