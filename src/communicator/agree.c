@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,39 +123,37 @@ adopt(const struct ar_communicator *c, MPI_Comm comm, const struct ar_config *mi
     return MPI_SUCCESS;
 }
 
-/* What rank 0 knows, if all ranks have memory. */
-static int
+/* On rank 0. */
+static void
 find_known(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
            const struct ar_reduction *r, size_t count)
 {
     const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
     struct ar_members *const members = ar_members_of(&all);
-    int error = MPI_SUCCESS;
+    beginning->known = ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
     if (ar_group_is_alike(members)) {
         beginning->known |= AR_ALIKE | (ar_devices_are_expected() ? AR_ALIKE_WITH_DEVICES : 0);
-        error = ar_engine_offer(&beginning->offer, c, comm, members, r, count);
+        ar_engine_offer(&beginning->offer, c, comm, members, r, count);
     }
     free(members);
-    return error;
 }
 
 int
 ar_agree_to_begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
                   const struct ar_reduction *r, size_t count)
 {
-    int rank, nranks;
-    unsigned char own = c ? 0 : AR_LACKS_MEMORY;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &nranks);
     memset(beginning, 0, sizeof *beginning);
-    beginning->known = own;
-    if (nranks == 1)
+    if (c->nranks == 1)
         return MPI_SUCCESS;
-    own |= ar_xpmem_is_impossible() ? AR_LACKS_XPMEM : 0;
-    int error = PMPI_Reduce(&own, &beginning->known, 1, MPI_BYTE, MPI_BOR, 0, comm);
-    if (!error && rank == 0 && !(beginning->known & AR_LACKS_MEMORY))
-        error = find_known(beginning, c, comm, r, count);
-    return error ? error : PMPI_Bcast(beginning, (int)sizeof *beginning, MPI_BYTE, 0, comm);
+    if (c->rank == 0)
+        find_known(beginning, c, comm, r, count);
+    /* Rules are many times as long as the rest, and only ranks of several nodes have some. */
+    struct ar_engine_offer *const offer = &beginning->offer;
+    const int error =
+        PMPI_Bcast(beginning, offsetof(struct ar_beginning, offer.rules), MPI_BYTE, 0, comm);
+    return error || !offer->has_rules
+               ? error
+               : PMPI_Bcast(offer->rules, (int)sizeof offer->rules, MPI_CHAR, 0, comm);
 }
 
 /* Collective over comm where rank 0 does not know that the ranks agree. */

@@ -8,12 +8,11 @@
 #include "communicator/transport.h"
 
 /* The number changes whenever the messages between ranks change, in set-up or in calls. */
-#define AR_PROTOCOL "32"
+#define AR_PROTOCOL "33"
 
-/* What ar_agree_to_begin finds: a rank has no memory; rank 0 knows that the ranks have the same
- * configuration and version; it also knows that one of them has a runtime for accelerators; and
- * some rank was found to have no XPMEM. */
-enum { AR_LACKS_MEMORY = 1, AR_ALIKE = 2, AR_ALIKE_WITH_DEVICES = 4, AR_LACKS_XPMEM = 8 };
+/* What rank 0 knows: the ranks have the same configuration and version; one of them also has a
+ * runtime for accelerators; and rank 0 has no XPMEM. */
+enum { AR_ALIKE = 1, AR_ALIKE_WITH_DEVICES = 2, AR_LACKS_XPMEM = 4 };
 
 /* What rank 0 tells the others first. */
 struct ar_beginning {
@@ -21,10 +20,9 @@ struct ar_beginning {
     struct ar_engine_offer offer;
 };
 
-/* The first exchange on comm, a reduction and a broadcast; *beginning is then alike on all ranks,
- * and rank 0 has taken what it offers.  c: this rank's state; NULL without memory.  r and count: of
- * the call before which it is done, or NULL.  Needs no memory that a rank could lack, but for rank
- * 0's (*error).  Collective over comm.  MPI_SUCCESS, an MPI error or MPI_ERR_NO_MEM. */
+/* The first exchange on comm: a broadcast, and one more of the rules, if rank 0 has some.  Rank 0
+ * has taken what it offers.  r and count: of the call before which it is done, or NULL.  Collective
+ * over comm.  MPI_SUCCESS or an MPI error. */
 int ar_agree_to_begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
                       const struct ar_reduction *r, size_t count);
 

@@ -187,24 +187,6 @@ ar_communicator_end_choice(struct ar_communicator *c, const char *reason)
     find_native(c);
 }
 
-/* Do all ranks go on?  Else the call goes native on all, and each later one asks again.  c: NULL on
- * a rank without memory.  Collective over comm. */
-static bool
-begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI_Comm comm,
-      const struct ar_reduction *r, size_t count, int *error)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    int rank;
-    *error = ar_agree_to_begin(beginning, c, comm, r, count);
-    if (c || *error || atomic_flag_test_and_set(&said))
-        return !*error && !(beginning->known & AR_LACKS_MEMORY);
-    PMPI_Comm_rank(comm, &rank);
-    ar_say("rank %d has no memory for a communicator: until it has, calls on that communicator run "
-           "native on all ranks",
-           rank);
-    return false;
-}
-
 /* Settles what concerns all ranks, after they have begun.  Collective over comm, but not where they
  * are known to be alike. */
 static int
@@ -241,8 +223,7 @@ may_wait(MPI_Comm comm, int *error)
     return nranks > 1 && ar_group_is_known_apart(&all, error);
 }
 
-/* Collective over comm, unless the ranks may wait.  NULL with MPI_SUCCESS, on all ranks, where one
- * of them has no memory. */
+/* Collective over comm, unless the ranks may wait. */
 static struct ar_communicator *
 create(MPI_Comm comm, const struct ar_reduction *r, size_t count, int *error)
 {
@@ -260,14 +241,14 @@ create(MPI_Comm comm, const struct ar_reduction *r, size_t count, int *error)
                                                            : NULL;
     if (c && !alone) /* a communicator without one is always native */
         c->config = process_config;
+    *error = c || alone ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!c)
+        return NULL;
     const bool waits = !alone && may_wait(comm, error);
-    if (waits && !c)
-        *error = MPI_ERR_NO_MEM;
-    const bool goes_on =
-        !*error && (alone || waits ? c != NULL : begin(&beginning, c, comm, r, count, error));
-    if (!c || !goes_on) {
-        if (c)
-            destroy(c);
+    if (!*error && !alone && !waits)
+        *error = ar_agree_to_begin(&beginning, c, comm, r, count);
+    if (*error) {
+        destroy(c);
         return NULL;
     }
     c->agreement.waits = waits;

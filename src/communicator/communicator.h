@@ -138,8 +138,8 @@ struct ar_communicator *ar_communicator_look_up(MPI_Comm comm, int *error, bool 
                                                 bool *is_new);
 
 /* Makes the state, which comm does not have yet.  r and count: of the call before which it is made,
- * or NULL.  Collective over comm.  NULL if it could not be made; MPI_SUCCESS in *error then means
- * "go native", since a rank has no memory, and the next call tries again. */
+ * or NULL.  Collective over comm.  NULL if it could not be made: with MPI_ERR_NO_MEM this rank
+ * alone has no memory for it; with MPI_SUCCESS neither, but all calls on comm go native anyway. */
 struct ar_communicator *ar_communicator_create(MPI_Comm comm, const struct ar_reduction *r,
                                                size_t count, int *error);
 

@@ -258,18 +258,19 @@ make_rules(struct ar_communicator *c, MPI_Comm comm, bool in_order)
     return error;
 }
 
-void
+bool
 ar_model_find(char rules[AR_RULES_OFFERED], const struct ar_communicator *c)
 {
     rules[0] = '\0';
     if (!spans_nodes(c))
-        return;
+        return false;
     pthread_mutex_lock(&lock);
     const struct shape *const shape = find_shape(shape_of(c));
     const char *const known = shape ? shape->rules[0] : NULL;
     if (known && strlen(known) < AR_RULES_OFFERED)
         memcpy(rules, known, strlen(known) + 1);
     pthread_mutex_unlock(&lock);
+    return rules[0] != '\0';
 }
 
 int

@@ -23,8 +23,8 @@ int ar_model_rivals(struct ar_communicator *c, MPI_Comm comm, struct ar_rules **
 #define AR_RULES_OFFERED 512
 
 /* By rank 0: the rules that this call would make for ops that commute, if they are known and c,
- * whose carriage is known, is on several nodes; otherwise an empty text. */
-void ar_model_find(char rules[AR_RULES_OFFERED], const struct ar_communicator *c);
+ * whose carriage is known, is on several nodes; otherwise false and an empty text. */
+bool ar_model_find(char rules[AR_RULES_OFFERED], const struct ar_communicator *c);
 
 /* Takes rank 0's, if they are not empty.  MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
 int ar_model_take(struct ar_communicator *c, const char *rules);

@@ -94,7 +94,7 @@ ar_program_clauses_set(MPI_Comm comm, const char *clauses)
     if (is_new)
         c = ar_communicator_create(comm, NULL, 0, &error);
     if (!c && error != MPI_ERR_NO_MEM)
-        return error ? error : ar_communicators_are_stopped() ? MPI_ERR_COMM : MPI_ERR_NO_MEM;
+        return error ? error : MPI_ERR_COMM;
     if (c && !c->config) { /* always native: an intercommunicator, or in a fault-tolerant job */
         int inter = 0;
         PMPI_Comm_test_inter(comm, &inter);

@@ -11,9 +11,8 @@
  * itself says nothing; "" takes them back.  Copies of comm by MPI_Comm_dup inherit them.
  * Collective over comm: where ranks differ, rank 0's count.  MPI_SUCCESS; MPI_ERR_ARG, on all
  * ranks, where the clauses cannot be understood, which rank 0 has told; MPI_ERR_COMM for an
- * intercommunicator; MPI_ERR_NO_MEM, on all ranks, where one has no memory for a communicator; or
- * another error of MPI's.  On errors all is as before.  A rank that runs out of memory later, while
- * the others wait for it or have changed already, ends the job. */
+ * intercommunicator; or another error of MPI's.  On errors all is as before.  A rank that runs out
+ * of memory ends the job, since the others wait for it or have changed already. */
 int ar_program_clauses_set(MPI_Comm comm, const char *clauses);
 
 /* The clauses of comm, which a dup inherited; NULL: none.  Borrowed from comm. */

@@ -131,24 +131,23 @@ ar_memory_find_or_map(struct ar_communicator *c, MPI_Comm comm, const struct ar_
 
 /* --- what is offered --- */
 
-int
+void
 ar_engine_offer(struct ar_engine_offer *offer, struct ar_communicator *c, MPI_Comm comm,
                 const struct ar_members *members, const struct ar_reduction *r, size_t count)
 {
     struct ar_carriage *const carriage = &c->messages.carriage;
     const struct ar_circle all = ar_circle_of(comm, c->rank, c->nranks);
-    int error = MPI_SUCCESS;
     ar_carriage_find(&offer->carriage, members);
-    if (offer->carriage.number != 0)
-        error = ar_carriage_take(carriage, &offer->carriage, &all);
-    if (error)
-        return error;
+    if (offer->carriage.number != 0 && ar_carriage_take(carriage, &offer->carriage, &all)) {
+        ar_carriage_return(carriage, true);
+        offer->carriage.number = 0;
+        return;
+    }
     if (!carriage->is_apart &&
         ar_piece_find(&offer->memory[AR_MEMORY_SHORT], members, AR_MEMORY_SHORT) && r &&
         grade_of(r, count) == AR_MEMORY_LONG)
         ar_piece_find(&offer->memory[AR_MEMORY_LONG], members, AR_MEMORY_LONG);
-    ar_model_find(offer->rules, c);
-    return MPI_SUCCESS;
+    offer->has_rules = ar_model_find(offer->rules, c);
 }
 
 int

@@ -18,15 +18,17 @@ int ar_engine_create(struct ar_communicator *c, MPI_Comm comm);
 struct ar_engine_offer {
     struct ar_carriage_offer carriage;
     struct ar_piece_offer memory[AR_MEMORY_GRADES];
+    bool has_rules;
     char rules[AR_RULES_OFFERED]; /* empty: none */
 };
 
 /* By rank 0, for all the members; r and count: of the call before which it is done, or NULL.
- * MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
-int ar_engine_offer(struct ar_engine_offer *offer, struct ar_communicator *c, MPI_Comm comm,
-                    const struct ar_members *members, const struct ar_reduction *r, size_t count);
+ * Without memory it offers nothing. */
+void ar_engine_offer(struct ar_engine_offer *offer, struct ar_communicator *c, MPI_Comm comm,
+                     const struct ar_members *members, const struct ar_reduction *r, size_t count);
 
-/* This rank takes what rank 0 has found.  Not collective.  Likewise. */
+/* This rank takes what rank 0 has found.  Not collective.  MPI_SUCCESS, or MPI_ERR_NO_MEM on this
+ * rank alone. */
 int ar_engine_take(struct ar_communicator *c, MPI_Comm comm, const struct ar_engine_offer *offer);
 
 /* Gives back what it took, and the memory below. */

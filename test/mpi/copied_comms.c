@@ -73,7 +73,8 @@ calls_of(const char *name)
 static void
 check_steps(const struct check_comm *world, size_t bytes, int calls, int part)
 {
-    static const char *const names[] = {"PMPI_Bcast",
+    static const char *const names[] = {"PMPI_Allreduce",
+                                        "PMPI_Bcast",
                                         "PMPI_Ibcast",
                                         "PMPI_Reduce",
                                         "PMPI_Ireduce",

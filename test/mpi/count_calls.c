@@ -9,6 +9,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
+    ALLREDUCE,
     BCAST,
     IBCAST,
     REDUCE,
@@ -22,6 +23,7 @@ enum {
 };
 
 static const char *const names[COUNTED] = {
+    [ALLREDUCE] = "PMPI_Allreduce",
     [BCAST] = "PMPI_Bcast",
     [IBCAST] = "PMPI_Ibcast",
     [REDUCE] = "PMPI_Reduce",
@@ -56,6 +58,10 @@ counted_calls(const char *name)
     }
 
 /* With the standard's names of the parameters. */
+COUNT(ALLREDUCE, PMPI_Allreduce,
+      (const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+       MPI_Comm comm),
+      (sendbuf, recvbuf, count, datatype, op, comm))
 COUNT(BCAST, PMPI_Bcast, (void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm),
       (buffer, count, datatype, root, comm))
 COUNT(IBCAST, PMPI_Ibcast,

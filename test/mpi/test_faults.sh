@@ -36,15 +36,11 @@ refuse_on() {
     echo "$*, rank $victim: $last asked or fewer, one in $step refused; $((last / step - ended)) went on, $ended ended the job"
 }
 
-# What a communicator needs for native calls: nothing of it ends a job.
-all=$step
-step=1
-refuse_on 0 ALLREDUCE_ALGO=native
-[ $ended -eq 0 ] || fail "refused for a communicator: $ended ended the job"
-[ "$last" -ge 2 ] || fail "refused for a communicator: only $last"
-grep -q '^liballreduce: rank 0 has no memory for a communicator: until it has, calls on that communicator run native on all ranks' "$scratch/out" ||
-    fail "nobody says that a rank has no memory"
-step=$all
+# What a communicator needs, even for native calls: the other rank waits for it.
+launch 2 LD_PRELOAD="$inject:$library" ALLREDUCE_ALGO=native "$programs/faults" 1 0 1 >"$scratch/out" 2>&1
+is_ended $? || fail "refused for a communicator: the job did not end"
+grep -q '^liballreduce: rank 1 has no memory for an allreduce of 1 elements, and the other ranks already wait for it' "$scratch/out" ||
+    fail "nobody says that a rank has no memory: $(cat "$scratch/out")"
 
 refuse_on 0 ALLREDUCE_ALGO=shm ALLREDUCE_STATS="$scratch/statistics"
 [ "$last" -gt 20 ] || fail "hardly anything was refused"
@@ -52,6 +48,7 @@ refuse_on 1 ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi ALLREDUCE_VERIFY=1
 [ "$last" -gt 20 ] || fail "hardly anything was refused"
 
 # What the program chooses, which takes few requests.
+all=$step
 step=$((all / 4 + 1))
 clauses=native
 refuse_on 0
