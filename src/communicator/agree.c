@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,10 +146,9 @@ ar_agree_to_begin(struct ar_beginning *beginning, struct ar_communicator *c, MPI
         return MPI_SUCCESS;
     if (c->rank == 0)
         find_known(beginning, c, comm, r, count);
-    /* Rules are many times as long as the rest, and only ranks of several nodes have some. */
+    /* Rules are longer than all else, and only ranks of several nodes have some. */
     struct ar_engine_offer *const offer = &beginning->offer;
-    const int error =
-        PMPI_Bcast(beginning, offsetof(struct ar_beginning, offer.rules), MPI_BYTE, 0, comm);
+    const int error = PMPI_Bcast(beginning, AR_BEGINNING_BYTES, MPI_BYTE, 0, comm);
     return error || !offer->has_rules
                ? error
                : PMPI_Bcast(offer->rules, (int)sizeof offer->rules, MPI_CHAR, 0, comm);

@@ -4,6 +4,8 @@
 #ifndef AR_AGREE_H
 #define AR_AGREE_H
 
+#include <stddef.h>
+
 #include "communicator/communicator.h"
 #include "communicator/transport.h"
 
@@ -19,6 +21,12 @@ struct ar_beginning {
     unsigned char known; /* of these bits */
     struct ar_engine_offer offer;
 };
+
+/* All of it but the rules; the same in every version, or ranks of two could not find out that they
+ * differ. */
+#define AR_BEGINNING_BYTES 128
+_Static_assert(offsetof(struct ar_beginning, offer.rules) <= AR_BEGINNING_BYTES, "it has no room");
+_Static_assert(AR_BEGINNING_BYTES <= sizeof(struct ar_beginning), "there is as much");
 
 /* The first exchange on comm: a broadcast, and one more of the rules, if rank 0 has some.  Rank 0
  * has taken what it offers.  r and count: of the call before which it is done, or NULL.  Collective
