@@ -22,7 +22,7 @@ end_job(const struct ar_call *call, const struct ar_runtime *runtime, const char
     int rank = 0;
     PMPI_Comm_rank(call->comm, &rank);
     ar_say("device memory of %s cannot be copied %s the host on rank %d, in an allreduce of %lld "
-           "elements for which the other ranks already wait: the job ends; ALLREDUCE_ALGO=native "
+           "elements. The other ranks already wait for it, so the job ends. ALLREDUCE_ALGO=native "
            "leaves such calls to the MPI library",
            ar_runtime_name(runtime), what, rank, (long long)call->count);
     ar_job_end(call->comm, true);

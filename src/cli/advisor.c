@@ -213,9 +213,9 @@ read_settings(struct ar_advisor *a)
     else
         fprintf(stderr,
                 "allreduce advise: which word is the program? Write -- before it. If the launcher "
-                "is in a script, let its program write statistics (allreduce run --stats FILE), "
-                "start allreduce tune --from FILE -o RULES in its place, and then allreduce advise "
-                "--rules RULES\n");
+                "is in a script, let its program write statistics (allreduce run --stats FILE). "
+                "Then start allreduce tune --from FILE -o RULES in its place, and after that "
+                "allreduce advise --rules RULES\n");
     return AR_EXIT_USAGE;
 }
 
@@ -244,11 +244,9 @@ ar_cli_advise(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "LAUNCHER [ARGUMENT...] [--] PROGRAM [ARGUMENT...]",
         .doc = "Find out whether rules make a program faster, as in allreduce advise mpiexec -n 4 "
-               "./app. Runs the program "
-               "with statistics, replays its allreduces with other algorithms (tune --from), "
-               "writes rules, runs the program in "
-               "turns with and without them, and prints the line to keep, or that there is nothing "
-               "to keep.",
+               "./app. Runs the program with statistics, replays its allreduces with other "
+               "algorithms (tune --from), and writes rules. Then runs the program in turns with "
+               "and without them, and prints the line to keep, or that there is nothing to keep.",
     };
     struct ar_advisor a = {.runs = RUNS_USUAL, .trials = {.name = "advise"}};
     ar_cli_parse_alone(&argp, ARGP_IN_ORDER, argc, argv, &a);

@@ -348,7 +348,7 @@ ar_cli_bisect(int argc, char **argv)
         .args_doc = "LAUNCHER [ARGUMENT...] PROGRAM [ARGUMENT...]",
         .doc = "Find the choice of allreduce with which a failing program passes, as in allreduce "
                "bisect mpiexec -n 4 ./app. Runs the program without the library, with the setting, "
-               "with the MPI library's own allreduce and with different algorithms; then narrows "
+               "with the MPI library's own allreduce and with different algorithms. Then narrows "
                "the choice to the message sizes that matter, and prints the setting to keep.",
     };
     const char *const algo = getenv("ALLREDUCE_ALGO");

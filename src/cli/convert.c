@@ -21,9 +21,9 @@ struct request {
 
 static const struct argp_option options[] = {
     {"from", 'f', "LIBRARY", 0,
-     "The library whose setting the text is: intel, openmpi, mpich, ucc, nccl or oneccl; of "
-     "several settings, those of this library (default: what the names of settings say; without "
-     "any, the text is rules, as in ALLREDUCE_ALGO)",
+     "The library whose setting the text is: intel, openmpi, mpich, ucc, nccl or oneccl. Of "
+     "several settings those of this library count. By default the names of settings tell which "
+     "library it is, and a text without any is rules, as in ALLREDUCE_ALGO",
      0},
     {"to", 't', "LIBRARY", 0, "The library to translate to (default: rules)", 0},
     {0},

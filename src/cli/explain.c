@@ -273,10 +273,9 @@ ar_cli_explain(int argc, char **argv)
         .parser = parse_option,
         .args_doc = "ALGORITHM[(NAME=VALUE,...)]\nFOLDER/FILE\n--compare "
                     "[--rules=TEXT...]\n--rules=TEXT",
-        .doc = "Draw one algorithm, prove it and count its steps, or those of a schedule that is "
-               "written "
-               "in a file; or show what a text of rules "
-               "picks for every size of message; or predict times on a machine.",
+        .doc = "Draw an algorithm, or a schedule in a file; prove it and count its steps. Or show "
+               "what a text of rules picks for every size of message. Or predict times on a "
+               "machine.",
     };
     struct ar_explain request = {
         .element_bytes = 8,

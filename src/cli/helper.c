@@ -119,9 +119,9 @@ hand_over(int argc, char **argv, enum helpers helpers, const char *supposed)
     char path[PATH_MAX], why[512], list[128];
     if (ar_launcher_is_a_rank_s()) {
         fprintf(stderr,
-                "%s: a rank of a job has started it, whose connection to the launcher it cannot "
-                "share: start it with the launcher, or without PMI_RANK and PMI_FD in its "
-                "environment\n",
+                "%s: a rank of a job has started it, and it cannot share that rank's connection "
+                "to the launcher. Start it with the launcher, or without PMI_RANK and PMI_FD in "
+                "its environment\n",
                 argv[0]);
         return AR_EXIT_FAILED;
     }

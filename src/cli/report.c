@@ -152,10 +152,10 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "FILE\nFILE FILE2\nFILE... -- FILE2...\nDIRECTORY|FILE...\n--timeline=TRACE",
     .doc = "Shows from the statistics of a run (ALLREDUCE_STATS=FILE.jsonl) where the time in "
-           "allreduces went: which calls waited for late ranks and which for the algorithm, and "
-           "how far they are from a bound. Two files are compared side by side, or several runs of "
-           "A and of B, with -- between them. A directory, or more files, are many jobs, which are "
-           "ranked by what could be won. A model of another "
+           "allreduces went: which calls waited for late ranks, and which for the algorithm. Also "
+           "shows how far they are from a bound. Two files are compared side by side, or several "
+           "runs of A and of B, with -- between them. A directory, or more files, are many jobs, "
+           "which are ranked by what could be won. A model of another "
            "machine predicts what the same calls would take there. --timeline looks inside one "
            "call instead.",
 };

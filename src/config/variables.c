@@ -463,9 +463,9 @@ const struct ar_variable ar_variables[AR_VARIABLES] = {
      "always MPI",
      &words, FIELD(transport), .option = NULL},
     {"ALLREDUCE_TUNE", "off|rivals|crowded|online", "rivals",
-     "rivals: calls try whether the MPI library's own allreduce or what formulas propose next is "
-     "faster than auto's choice, where that sends messages or has more than 16 ranks; crowded: "
-     "also where ranks share cores; online: they try all that may be faster; what wins stays",
+     "rivals: where auto's choice sends messages or has more than 16 ranks, calls try whether the "
+     "MPI library's own allreduce or what formulas propose next is faster; crowded: also where "
+     "ranks share cores; online: they try all that may be faster; what wins stays",
      &words, FIELD(tune), .option = "tune", .alone = "online"},
     {"ALLREDUCE_TUNE_DUMP", "FILE", "", "where to write what online tuning found, as rules",
      &own_file, FIELD(tune_dump), .option = NULL},

@@ -352,9 +352,9 @@ ending(const struct ar_bench *bench)
 {
     return printed_format(bench) != AR_COLUMNS_JSON
                ? "allreduce bench: ends after the call under way\n"
-               : "allreduce bench: ends after the call under way and prints the JSON then, but "
-                 "none if it is killed before; --output=FILE has each table as soon as it is "
-                 "measured\n";
+               : "allreduce bench: ends after the call under way and prints the JSON then. If it "
+                 "is killed before that, it prints none; --output=FILE has each table as soon as "
+                 "it is measured\n";
 }
 
 int

@@ -499,10 +499,11 @@ ar_cli_doctor(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .args_doc = "[PROGRAM [ARGUMENT...]]",
-        .doc = "Look for what is wrong with a set-up, and say what to do about it: settings, the "
-               "library and the program; under mpiexec, as in mpiexec -n 4 allreduce doctor ./app, "
-               "also the launcher, the binding of ranks, and what nodes share. The program is "
-               "examined, but not run. The exit status is 1 if something is wrong.",
+        .doc = "Look for what is wrong with a set-up, and say what to do about it. Examines the "
+               "settings, the library and the program. Under mpiexec, as in mpiexec -n 4 "
+               "allreduce doctor ./app, it also examines the launcher, the binding of ranks, and "
+               "what nodes share. The program is not run. The exit status is 1 if something is "
+               "wrong.",
     };
     struct request request = {false, NULL};
     struct ar_launcher launcher;

@@ -140,9 +140,8 @@ ar_cli_model(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .doc = "Measures messages between two ranks of a node and between two nodes, "
-               "reductions, and the levels inside a node by pairs of ranks, and writes a machine "
-               "file for ALLREDUCE_MODEL and allreduce explain "
-               "--machine. Start it with mpiexec.",
+               "reductions, and the levels inside a node by pairs of ranks. Writes a machine file "
+               "for ALLREDUCE_MODEL and allreduce explain --machine. Start it with mpiexec.",
     };
     struct request request = {NULL, NULL};
     int rank, nranks;

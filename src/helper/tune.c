@@ -37,8 +37,8 @@ static const struct argp_option table[] = {
      "more than the noise",
      0},
     {"from", FROM, "STATS", 0,
-     "Replay the calls of a program from its ALLREDUCE_STATS=FILE.jsonl: write rules for the calls "
-     "that gain, and say what that saves; with --check, say what the rules of a file save",
+     "Replay the calls of a program from its ALLREDUCE_STATS=FILE.jsonl. Write rules for the calls "
+     "that gain, and say what that saves. With --check, say what the rules of a file save",
      0},
     {"quiet", 'q', NULL, 0, "Show no progress on stderr", 0},
     {0},

@@ -207,7 +207,7 @@ ar_library_tell_no_call(const char *name)
         dprintf(
             STDERR_FILENO,
             "liballreduce: no call of %s has arrived on rank 0: it made none, or it looks MPI's "
-            "functions up in the MPI library itself, as Julia, numba-mpi and ctypes do, past "
+            "functions up in the MPI library itself. Julia, numba-mpi and ctypes do so, past "
             "whatever is preloaded\n",
             name);
 }

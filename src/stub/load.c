@@ -82,9 +82,9 @@ tell(const struct ar_library *library, const char *own, const char *problem)
     ar_engines_list(engines, sizeof engines, own);
     (void)gethostname(node, sizeof node - 1);
     dprintf(STDERR_FILENO,
-            "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s; "
-            "all calls are left to MPI by rank %d, and by others on %s if they have no engine; if "
-            "any rank of the job has one, the job hangs\n",
+            "liballreduce: %s: the MPI library is %s%s%s (%.*s); engines are installed for: %s. "
+            "All calls are left to MPI by rank %d, and by others on %s if they have no engine. If "
+            "any rank of the job has an engine, the job hangs\n",
             problem, library->soname, *library->soname ? ", " : "", library->path,
             (int)strcspn(library->version, ",\n"), library->version, engines, ar_rank_in_job(),
             node);

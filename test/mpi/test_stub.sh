@@ -77,7 +77,7 @@ timeout -k 1 $((5 * ${PATIENCE:-1})) $MPIEXEC -n 2 sh -c 'LD_PRELOAD=$0
 for family in mpich openmpi abi; do
     echo nonsense >"$scratch/alone/engine-$family.so"
 done
-expect_native "a broken engine" "cannot load $scratch/alone/engine-$AR_MPI_FAMILY.so: .*: mpich, openmpi, abi;" \
+expect_native "a broken engine" "cannot load $scratch/alone/engine-$AR_MPI_FAMILY.so: .*: mpich, openmpi, abi\." \
     "$scratch/alone/liballreduce.so"
 cp ".libs/engine-$AR_MPI_FAMILY.so" "$scratch/alone/"
 expect_row "one engine among others" ring 4 launch 2 LD_PRELOAD="$scratch/alone/liballreduce.so" "$programs/few_calls"
