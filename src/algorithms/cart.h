@@ -8,10 +8,9 @@
  *     equally many: the ranks of a node by the nodes, wherever the ranks are;
  *   - else as nearly equal as can be: divisors of nranks if no dimension is more
  *     than four times another, otherwise rounded-down roots.
- * The grid may have fewer places than there are ranks: then nranks are cut into
- * runs of neighbours, as many as places and equal to within one, and the first of
- * each run stands on the grid for all of it.
- */
+ * The grid may have fewer places than there are ranks: then nranks are cut into runs of
+ * neighbours, as many as places and equal to within one.  The first of each run stands on the
+ * grid for all of it. */
 #ifndef AR_CART_H
 #define AR_CART_H
 

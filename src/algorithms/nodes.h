@@ -51,8 +51,8 @@ int ar_nodes_least(const struct ar_nodes *nodes);
 /* Rank i of a node, 0 <= i < ranks of the node. */
 int ar_nodes_rank(const struct ar_nodes *nodes, int node, int i);
 
-/* The ring of all ranks, in their order or node after node, each node's in order: then only as many
- * messages as there are nodes go from one node to another, wherever the ranks are. */
+/* The ring of all ranks, in their order or node after node, each node's in order.  Only as many
+ * messages as there are nodes then go from one node to another, wherever the ranks are. */
 struct ar_loop ar_nodes_ring(int rank, int nranks, const struct ar_params *params);
 
 /* The ranks of this rank's node; member 0 is its leader. */

@@ -30,9 +30,9 @@ struct ar_tree {
 enum ar_tree_cut { AR_TREE_CUT_MIDDLE, AR_TREE_CUT_POW2 };
 
 /* Fills in rank's place in the tree that cutting 0..nranks-1 again and again
- * makes.  The head of a range is root where root is in it, else its first rank;
- * of the two heads, the one that is not the whole's becomes the other's child.
- * Height ceil(log2 nranks) for either cut and any root. */
+ * makes.  The head of a range is root where root is in it, else its first rank.  Of the two
+ * heads, the one that is not the whole's becomes the other's child.  Height ceil(log2 nranks)
+ * for either cut and any root. */
 void ar_tree_init(struct ar_tree *t, int rank, int nranks, int root, enum ar_tree_cut cut);
 
 /* Emits the reduction to the root's OUT, in rank order; the same expression
@@ -54,8 +54,8 @@ struct ar_binary {
 };
 
 /* In-order tree over 0..nranks-1 (left < rank < right) in which only ranks of
- * the given parity (0 even, 1 odd) have children: the median of them is the
- * root, and so on in both halves.  Height at most ceil(log2(nranks + 1)). */
+ * the given parity (0 even, 1 odd) have children.  The median of them is the root, and so on in
+ * both halves.  Height at most ceil(log2(nranks + 1)). */
 struct ar_binary ar_binary_inorder(int rank, int nranks, int parity);
 
 /* Post-order tree over a range (left subtree, right subtree, root; the left one
@@ -79,9 +79,9 @@ struct ar_range ar_range_part(struct ar_range range, int parts, int i);
 int ar_radix_parts(int n, int radix);
 
 /* A range whose parts teach each other: each rank of a part has to learn what
- * every other part knows.  Rank number j of a part learns it from number j of the
- * other part; where the other is shorter (by one), its ranks share the learners
- * that are left over, one of each longer part. */
+ * every other part knows.  Rank number j of a part learns it from number j of the other part.
+ * Where the other is shorter (by one), its ranks share the learners that are left over, one of
+ * each longer part. */
 struct ar_split {
     struct ar_range range;
     int parts;

@@ -1,5 +1,6 @@
-/* A page of HTML in one file, which needs nothing from the network: a document of JSON, which the
- * style and the scripts of src/page draw in a browser, and a text for readers without scripts. */
+/* A page of HTML in one file, which needs nothing from the network.  It has a document of JSON,
+ * which the style and the scripts of src/page draw in a browser, and a text for readers without
+ * scripts. */
 #ifndef AR_PAGE_H
 #define AR_PAGE_H
 

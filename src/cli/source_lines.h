@@ -18,9 +18,9 @@ struct ar_source_lines {
 /* A line is "file:line (function)", or "(function)" if only the symbol table is there; where that
  * is inlined, " inlined at file:line (function)" comes behind it, as often as need be.
  *
- * A file is asked only if it is the one that ran: its build-id is the same, or, where neither has
- * one, it was not changed after the statistics were written (when: as ar_clock_date has it, with
- * seconds).  False without memory, and lines is empty. */
+ * A file is asked only if it is the one that ran.  Its build-id is the same, or, where neither
+ * has one, it was not changed after the statistics were written (when: as ar_clock_date has it,
+ * with seconds).  False without memory, and lines is empty. */
 bool ar_source_lines_find(struct ar_source_lines *lines, const struct ar_site_rows *rows,
                           const char *when);
 void ar_source_lines_fini(struct ar_source_lines *lines);

@@ -1,5 +1,5 @@
 /* What is kept of groups of ranks: that they agree, where they are, and private communicators.  An
- * MPI library has some 2000 communicators per program, so we make only a few: one serves all
+ * MPI library has some 2000 communicators per program, so we make only a few.  One serves all
  * communicators whose ranks are among its own, each with tags of its own. */
 #ifndef AR_CARRIER_H
 #define AR_CARRIER_H
@@ -62,9 +62,8 @@ void ar_group_note_alike(struct ar_members *members);
 
 /* Do all ranks of a communicator that is no copy of the world know, each by itself, that they agree
  * and are on several nodes?  They do where a carrier is kept that has them all, and no thread of
- * any of its ranks calls MPI while another one does: all of them made it together, before this
- * call.  *error: MPI_SUCCESS, or
- * MPI_ERR_NO_MEM on this rank alone. */
+ * any of its ranks calls MPI while another one does.  All of them made it together, before this
+ * call.  *error: MPI_SUCCESS, or MPI_ERR_NO_MEM on this rank alone. */
 bool ar_group_is_known_apart(const struct ar_circle *all, int *error);
 
 /* Sets node_of to the first rank on each rank's node.  Collective over comm.  MPI_SUCCESS, an error

@@ -1,13 +1,13 @@
 /* Agreement on device memory (device/device.h).
  *
  * A call with such memory goes native on all ranks, even if a copy to the host and an algorithm
- * would be faster: an MPI library that supports GPUs sends from there, and one that does not gives
- * its own error.  But a call may have such memory on some ranks only.  So the ranks agree on
- * whether any of them has a runtime, when a communicator is set up and again after so many of its
- * calls.  If any has, they agree for each kind of call on whether any rank has device memory in it,
- * at the first call of the kind and again after so many.  Calls in between go by the last
- * agreement.  If by that a call is ours, a rank that has device memory copies it to the host and
- * back. */
+ * would be faster.  An MPI library that supports GPUs sends from there, and one that does not
+ * gives its own error.  But a call may have such memory on some ranks only.  So the ranks agree
+ * on whether any of them has a runtime, when a communicator is set up and again after so many of
+ * its calls.  If any has, they agree for each kind of call on whether any rank has device memory
+ * in it.  They do so at the first call of the kind and again after so many.  Calls in between go
+ * by the last agreement.  If by that a call is ours, a rank that has device memory copies it to
+ * the host and back. */
 #ifndef AR_DEVICES_H
 #define AR_DEVICES_H
 

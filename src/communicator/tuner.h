@@ -2,8 +2,9 @@
  * two) and class of type has a search of its own (tuning/online.h), for whose verdicts the ranks
  * agree on times in one small allreduce.  With ALLREDUCE_TUNE=online all candidates are tried.
  * With rivals, the default, only the MPI library's own allreduce and the next best that formulas
- * propose are tried, and only where auto's choice is a prediction: by messages, and on more ranks
- * than it was measured on.  There they are not tried where ranks share cores, except with crowded.
+ * propose are tried.  They are tried only where auto's choice is a prediction: by messages, and on
+ * more ranks than it was measured on.  There they are not tried where ranks share cores, except
+ * with crowded.
  *
  * What trials cost beyond the choice of the moment, and the agreeing, stays below a share of the
  * time in allreduce (ALLREDUCE_TUNE_OVERHEAD), but for what the last trial went over. */

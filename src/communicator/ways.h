@@ -14,7 +14,7 @@ extern const char ar_reason_derived[];  /* "derived type: through slots": each r
                                            its own; the choice stays in place all the same */
 
 /* Settles d's choice, if it takes a copy: AUTO becomes IN_PLACE where that is faster and the ranks
- * can, and stays otherwise; IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
+ * can, and stays otherwise.  IN_PLACE becomes SLOTS where it cannot be, as the reason tells, and
  * AUTO where d goes by messages.  Alike on all ranks; collective over comm where in place is
  * first wanted.  MPI_SUCCESS or an error of MPI's. */
 int ar_copy_settle(struct ar_communicator *c, MPI_Comm comm, struct ar_decision *d);

@@ -20,8 +20,8 @@ void ar_folder_above(char *path);
 void ar_own_folder(char folder[PATH_MAX]);
 
 /* Is name the last part of the folder's path?  What is to be run or loaded is looked for beside a
- * folder only if that has the name of an installed one, since anybody may be able to write to the
- * folder above any other. */
+ * folder only if that has the name of an installed one.  This is because anybody may be able to
+ * write to the folder above any other. */
 bool ar_folder_is(const char *folder, const char *name);
 
 /* The path of the file that name stands for: name itself if it has a '/' or is a file here, else

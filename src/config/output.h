@@ -7,9 +7,9 @@
  * either the old file or the new one.  Its mode is that of any new file, by umask.  A
  * symbolic link of that name is replaced, never followed.
  *
- * What is not a regular file is written directly: a device such as /dev/null; a FIFO that belongs
- * to this user and has a reader; and this process's own descriptors, by the names /dev/stdout,
- * /dev/stderr and /dev/fd/N. */
+ * What is not a regular file is written directly: a device such as /dev/null, and a FIFO that
+ * belongs to this user and has a reader.  So are this process's own descriptors, by the names
+ * /dev/stdout, /dev/stderr and /dev/fd/N. */
 #ifndef AR_OUTPUT_H
 #define AR_OUTPUT_H
 

@@ -1,6 +1,6 @@
 /* Limits of CPU time, which containers and systemd set (docker: --cpus; Kubernetes: limits.cpu).
- * They are not seen in the CPUs on which a process may run: all of a cgroup's processes together
- * get so much time in each period, on any CPUs, and then wait for the next one.  Pure. */
+ * They are not seen in the CPUs on which a process may run.  All of a cgroup's processes
+ * together get so much time in each period, on any CPUs, and then wait for the next one.  Pure. */
 #ifndef AR_QUOTA_H
 #define AR_QUOTA_H
 

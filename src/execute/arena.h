@@ -1,9 +1,8 @@
 /* Arenas of shared memory, cut into pieces that communicators borrow.
  *
- * Mapping memory costs tens of microseconds, so an arena outlives the
- * communicator for which it was made: the next communicator among its ranks
- * borrows a piece, at the cost of one broadcast.
- */
+ * Mapping memory costs tens of microseconds, so an arena outlives the communicator for which it
+ * was made.  The next communicator among its ranks borrows a piece, at the cost of one
+ * broadcast. */
 #ifndef AR_ARENA_H
 #define AR_ARENA_H
 

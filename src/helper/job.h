@@ -40,7 +40,7 @@ int ar_cli_fit_sizes(struct ar_sizes *sizes, const char *command, const size_t *
 int ar_cli_check_output(const char *option, const char *path, int rank);
 
 /* Names on stderr the variables of allreduce(7) that are set, but that bench and tune do not
- * follow: these measure with configurations of their own, and only what belongs to the process
+ * follow.  These measure with configurations of their own, and only what belongs to the process
  * counts. */
 void ar_cli_warn_of_settings(const char *command);
 

@@ -25,8 +25,9 @@ int ar_operands_check(const char *command, const size_t *rows, size_t n, enum ar
 
 /* --- operands of any named type, and results ---
  *
- * Operands are pseudo-random and repeat along the vector with a period that is prime, so that no
- * block and no segment fits it, and short, so that each rank computes the reduction by itself. */
+ * Operands are pseudo-random and repeat along the vector with a period that is prime and short.
+ * It is prime so that no block and no segment fits it, and short so that each rank computes the
+ * reduction by itself. */
 
 struct ar_judge;
 

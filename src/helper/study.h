@@ -1,8 +1,8 @@
 /* The search by the clock: which choice is the fastest for messages of each of some sizes.
  *
  * Where ranks share cores, times differ from run to run but hardly within one: they depend on which
- * ranks share a core.  So each size is measured in many passes, each pass visits all sizes, the
- * ranks are placed on the cores anew before each visit, and the passes decide (ar_by_clock in
+ * ranks share a core.  So each size is measured in many passes, and each pass visits all sizes.
+ * The ranks are placed on the cores anew before each visit, and the passes decide (ar_by_clock in
  * tuning/elimination.h).
  *
  * Collective over the ranks that are measured; all of them come to the same findings. */

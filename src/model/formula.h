@@ -81,7 +81,7 @@ struct ar_formula_time {
 struct ar_formula_time ar_formula_at(const struct ar_formula *f, const struct ar_machine *machine,
                                      double bytes, double irregular);
 
-/* When all segments end if one takes so long and keeps a rank or a link busy for so long: the
+/* When all segments end if one takes so long and keeps a rank or a link busy for so long.  The
  * others follow as fast as these and the window let them. */
 struct ar_moment ar_moment_follow(struct ar_moment segment, double busy, size_t nsegments,
                                   int window);

@@ -58,9 +58,9 @@ struct ar_way {
 };
 
 /* Ranks 0 .. nranks-1 on nodes as node_of says; those of a node follow each other on its cores.
- * What the machine says of messages in a node is about ranks that share its innermost level.  Where
- * ranks share less, a message waits longer for two lines, the one that tells of it and the first
- * with its data, and a byte of it takes as much longer as a byte of lines does.  AR_OK;
+ * What the machine says of messages in a node is about ranks that share its innermost level.
+ * Where ranks share less, a message waits longer for two lines, the one that tells of it and the
+ * first with its data.  A byte of it takes as much longer as a byte of lines does.  AR_OK;
  * AR_ERR_MEMORY; AR_ERR_PARAM where a torus has fewer places than there are nodes. */
 int ar_network_init(struct ar_network *network, const struct ar_machine *machine,
                     const int *node_of, int nranks);

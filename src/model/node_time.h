@@ -10,11 +10,11 @@
  *   and at most AR_SHORT_BYTES are stored for the flag, its lines were taken back in the call
  *   before, which took longer than that.  Then only those ranks count that have asked for them in
  *   this call, half a latency before, since they wait for the flag or for one of those before it.
- * - A look at a flag brings its line after one latency of the level that reader and owner share;
- *   after a look in vain the latency counts from when the flag can be seen.  Readers of one line
+ * - A look at a flag brings its line after one latency of the level that reader and owner share.
+ *   After a look in vain the latency counts from when the flag can be seen.  Readers of one line
  *   are served one after the other.  A core looks ahead at machine->ahead flags in a row, until one
  *   is in vain.  While a rank waits for a flag it also asks for the next ones of the stage
- *   (AR_AHEAD_FLAGS) and for short messages (ar_ahead_bytes()); all these lines travel at the same
+ *   (AR_AHEAD_FLAGS) and for short messages (ar_ahead_bytes()).  All these lines travel at the same
  *   time.  They are fewer than the 16 lines at once for which machine files give a bandwidth.
  * - Where the ranks of the first level share a cache, a line from outside is brought in once, and
  *   is then there for the others.
@@ -26,9 +26,9 @@
  *   flag are asked for when it is their turn.
  * - All chunks are equally long, the last one, too.
  * - Areas stay in caches.  A rank's own vectors are in memory where those of all ranks of the first
- *   level do not fit into its cache: then they are read, and the result is read and written, by way
- *   of the memory of each domain that has its own, whose ranks share its bandwidth.
- */
+ *   level do not fit into its cache.  Then they are read, and the result is read and written, by
+ *   way of the memory of each domain that has its own.  The ranks of the domain share its
+ *   bandwidth. */
 #ifndef AR_MODEL_NODE_H
 #define AR_MODEL_NODE_H
 
@@ -72,10 +72,10 @@ int ar_node_simulate(struct ar_node_time *end, const struct ar_node_simulation *
 
 /* When something is idle that serves one request at a time, a link say.
  *
- * Requests may be told in another order than that of their times: a simulation in which one rank
- * goes on, and then another, learns late what the second asked for early.  So idle times before
- * the latest request are remembered, and a request takes what is idle from when it comes, in parts
- * if need be. */
+ * Requests may be told in another order than that of their times.  A simulation in which one
+ * rank goes on, and then another, learns late what the second asked for early.  So idle times
+ * before the latest request are remembered, and a request takes what is idle from when it comes,
+ * in parts if need be. */
 
 /* Idle times that are remembered: the latest. */
 #define AR_BUSY_IDLE 128

@@ -33,7 +33,7 @@ struct ar_pairs {
     bool shares_cache; /* the ranks of each group of the first level share a cache of level 3 */
 };
 
-/* The first pair of the first level is ranks 0 and 1, between which messages are measured, too: a
+/* The first pair of the first level is ranks 0 and 1, between which messages are measured, too.  A
  * machine file says of messages in a node what they take there.
  *
  * Finds the pairs of so many ranks on a node: of each level of what they share that a machine file

@@ -1,13 +1,12 @@
 /* The simulator: when a program ends on a machine, and where its time went.  Pure.
  *
- * It does as the executor does: a round posts its receives, then its sends, and does its local part
- * when all of them are complete; up to window segments are in flight, each an instance of the
- * program.  A rank does one thing at a time: an overhead for each message that it sends and each
- * that it has received, copies, reductions.  A short message leaves when its send is posted.  A
- * long one also waits for its receive to be posted, and leaves two latencies after the earlier of
- * the two at the earliest.  A send is complete when the message has left its first link, a receive
- * when the last byte has arrived.
- */
+ * It does as the executor does: a round posts its receives, then its sends, and does its local
+ * part when all of them are complete.  Up to window segments are in flight, each an instance of
+ * the program.  A rank does one thing at a time: an overhead for each message that it sends and
+ * each that it has received, copies, reductions.  A short message leaves when its send is
+ * posted.  A long one also waits for its receive to be posted, and leaves two latencies after
+ * the earlier of the two at the earliest.  A send is complete when the message has left its
+ * first link, a receive when the last byte has arrived. */
 #ifndef AR_SIMULATE_H
 #define AR_SIMULATE_H
 

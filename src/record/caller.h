@@ -2,7 +2,7 @@
  *
  * A call through another language's binding returns into the binding, and the site is where that
  * was called.  On the stack the binding's return address is always at the same distance from where
- * it calls, so the stack is unwound once, and after that one look at it is enough.
+ * it calls.  So the stack is unwound once, and after that one look at it is enough.
  *
  * Where something was unloaded since, it is found out again, since another library may have taken
  * the place.  Thread-safe; no MPI. */

@@ -58,9 +58,9 @@ enum ar_verified {
 /* Counts a call; how many of the kind were there before? */
 unsigned long ar_verified_count(enum ar_verified kind);
 
-/* Does this rank say at the end what calls were like?  Rank 0 does, and so does each that has met
- * only higher ranks on its communicators: no rank knows whether rank 0 makes an allreduce at all,
- * and to ask the others could hang. */
+/* Does this rank say at the end what calls were like?  Rank 0 does, and so does each that has
+ * met only higher ranks on its communicators.  No rank knows whether rank 0 makes an allreduce
+ * at all, and to ask the others could hang. */
 bool ar_statistics_speaks(void);
 
 /* Prints and writes, once.  is_together: collective over all ranks of the world; otherwise MPI may

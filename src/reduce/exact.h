@@ -4,7 +4,7 @@
  * highest and the lowest bit that any of their numbers has.  Then each number becomes a few integer
  * words, of so few bits each that the words of all ranks add up without overflow.  Any allreduce of
  * 64-bit integers adds them, in any order.  At last the sum is read from the words and rounded
- * once, to the nearest, ties to even: the result is the correctly rounded sum, and depends on
+ * once, to the nearest, ties to even.  The result is the correctly rounded sum, and depends on
  * nothing but the numbers.  The idea is Kulisch's long accumulator, cut to the bits in use.
  *
  * A sum that is zero is +0.  With an infinity among the numbers the sum is that infinity; with

@@ -2,8 +2,8 @@
  *
  * Where all numbers of a block fit a few words of evenly spaced parts, the floating-point unit cuts
  * numbers and puts sums together, and vector instructions do it.  Adding 1.5 2^52 u to a double
- * below 2^51 u rounds it to a multiple of u, and leaves that multiple in the low bits of the sum;
- * subtracting again gives the part as a double, and what remains of the number is exact (Dekker's
+ * below 2^51 u rounds it to a multiple of u, and leaves that multiple in the low bits of the sum.
+ * Subtracting again gives the part as a double, and what remains of the number is exact (Dekker's
  * splitting, as in the pre-rounding of Demmel and Nguyen, "Fast Reproducible Floating-Point
  * Summation", ARITH 21, 2013).  The way back is the same: a part's integer is added to the bits of
  * 1.5 2^52 u.

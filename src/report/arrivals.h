@@ -1,7 +1,8 @@
-/* Who came first to a call, and who last.  All ranks leave an allreduce at about the same time, so
- * the rank that was in a call for the longest time came first, and the one that was in it for the
- * shortest came last.  Each rank keeps the times of the same calls, which are compared at the end:
- * it costs no message in a call, and holds for the MPI library's own allreduce, too.  Pure. */
+/* Who came first to a call, and who last.  All ranks leave an allreduce at about the same time.
+ * So the rank that was in a call for the longest time came first, and the one that was in it for
+ * the shortest came last.  Each rank keeps the times of the same calls, which are compared at
+ * the end.  It costs no message in a call, and holds for the MPI library's own allreduce, too.
+ * Pure. */
 #ifndef AR_ARRIVALS_H
 #define AR_ARRIVALS_H
 

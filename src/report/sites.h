@@ -33,7 +33,7 @@ ar_known_sum(uint64_t a, uint64_t b)
 }
 
 /* Calls that follow each other in less than this time are a run.  Other calls of MPI between them
- * are not seen, so the time must be too short for most of these and for what they serve; a loop
+ * are not seen, so the time must be too short for most of these and for what they serve.  A loop
  * that goes on to the next element takes much less. */
 #define AR_RUN_GAP_NS 10000
 

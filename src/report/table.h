@@ -180,8 +180,8 @@ struct ar_run {
 
 /* Three ways to write the table.  The text is for people.  The JSON is for programs: one object a
  * line, the run first, then the rows, those of sites and of ranks, and what the watchdog says.  The
- * brief one tells what ran and why, and at the end set-up if it took long; each line begins with
- * the library's name, and there is nothing for an empty table. */
+ * brief one tells what ran and why, and at the end set-up if it took long.  Each line begins
+ * with the library's name, and there is nothing for an empty table. */
 void ar_table_write_text(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_json(FILE *to, const struct ar_table *table, const struct ar_run *run);
 void ar_table_write_brief(FILE *to, const struct ar_table *table, const char *title);

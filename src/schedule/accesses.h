@@ -3,7 +3,7 @@
  * A rank has an area, which all ranks read and only it writes; two ranks may exchange their areas
  * from chunk to chunk (execute/node.c).  Whatever a round of the schedule sends, to one rank or to
  * many, is stored in the area once; then the round's flag is raised.  A receiver awaits that flag
- * and reads the data where they stand: it combines them there, or loads them into its own buffers
+ * and reads the data where they stand.  It combines them there, or loads them into its own buffers
  * if the schedule wants them in OUT or needs them in one piece.
  *
  * In place there are no areas: a receiver reads the sender's own buffers.  Only what is sent from
@@ -34,9 +34,9 @@
 #define AR_SHORT_BYTES ((size_t)256)
 
 /* Ranks that ask for lines which are still being written take them away from the writer, again and
- * again.  Measured with messages of 256 bytes (doc/measured/2026-11-26.md): asking for them makes
- * these take up to 1.9 times as long on 3 to 16 cores of a Xeon of 2023, and 0.9 times as long with
- * two ranks on an EPYC. */
+ * again.  Measured with messages of 256 bytes (doc/measured/2026-11-26.md): asking for them
+ * makes these take up to 1.9 times as long on 3 to 16 cores of a Xeon of 2023.  With two ranks
+ * on an EPYC they take 0.9 times as long. */
 static inline size_t
 ar_ahead_bytes(int nranks)
 {

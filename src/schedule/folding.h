@@ -11,8 +11,8 @@
 enum ar_folding { AR_FOLD_LATE, AR_FOLD_UNLESS_IN_PLACE, AR_FOLD_AT_ONCE };
 
 /* Sets folding[i], an enum ar_folding, for each step i of s; LATE for what is not a recv_reduce.
- * Any of the steps of a round that may fold can do so, in any order, whether or not the others do:
- * no other step of the round touches what they write, or writes what they read. */
+ * Any of the steps of a round that may fold can do so, in any order, whether or not the others
+ * do.  No other step of the round touches what they write, or writes what they read. */
 void ar_folding_find(unsigned char *folding, const struct ar_schedule *s);
 
 #endif

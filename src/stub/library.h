@@ -22,8 +22,8 @@ bool ar_library_find(struct ar_library *library);
 void *ar_library_symbol(const char *name);
 
 /* If the user asks what calls did (ALLREDUCE_VERBOSE, _STATS, _VERIFY) and this process has used
- * MPI, rank 0 says that no call of this function has arrived, and which object has the one that the
- * program finds, unless it is this one.  To be called if that is so. */
+ * MPI, rank 0 says that no call of this function has arrived.  It also says which object has the
+ * one that the program finds, unless it is this one.  To be called if that is so. */
 void ar_library_tell_no_call(const char *name);
 
 #endif

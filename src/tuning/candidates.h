@@ -24,14 +24,14 @@ struct ar_candidate_list {
 /* Lists what is tried for the request, each choice once.  First come the roots: the algorithms that
  * may serve it (ar_auto_may_select), those that tend to win before the others, and native.  Their
  * variants, with other parameters and in segments, follow.  An algorithm of two levels is tried
- * only where several nodes have several ranks, a pipeline for messages of two segments, by groups
- * inside the nodes only where these have eight and more, and a ring by node only where the ranks of
- * a node do not follow each other. Where the model knows what shared memory takes, shm is also
- * tried flat and by other groups, on up to 64 ranks.  Where nodes share hosts that have no core to
- * spare, only a few are tried, among them a ring between nodes whose messages are just eager.
- * Candidates for which request->bytes is too short or too long are left out; with SIZE_MAX none is,
- * and ar_candidate_fits tells which suit a size.  allowed as in ar_algo_list_parse.  AR_OK, the
- * list being the caller's to fini; or AR_ERR_MEMORY. */
+ * only where several nodes have several ranks, and a pipeline for messages of two segments.
+ * Groups inside the nodes are tried only where these have eight and more, and a ring by node
+ * only where the ranks of a node do not follow each other.  Where the model knows what shared
+ * memory takes, shm is also tried flat and by other groups, on up to 64 ranks.  Where nodes
+ * share hosts that have no core to spare, only a few are tried, among them a ring between nodes
+ * whose messages are just eager.  Candidates for which request->bytes is too short or too long
+ * are left out; with SIZE_MAX none is, and ar_candidate_fits tells which suit a size.  allowed
+ * as in ar_algo_list_parse.  AR_OK, the list being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                        const bool *allowed);
 void ar_candidates_fini(struct ar_candidate_list *list);

@@ -7,9 +7,9 @@
  *
  * The roots begin.  Candidates that are much slower than the leader leave; variants of the
  * fastest roots enter and face the same.  What differs between measures is how much one
- * value says, so there are two rules: the clock gives many noisy values, and all candidates
- * have one in each pass (ar_by_clock); calls of a program are dear, so each candidate has one turn,
- * in which the caller compares it with the incumbent in pairs (ar_by_calls).
+ * value says, so there are two rules.  The clock gives many noisy values, and all candidates have
+ * one in each pass (ar_by_clock).  Calls of a program are dear, so each candidate has one turn, in
+ * which the caller compares it with the incumbent in pairs (ar_by_calls).
  *
  * The error is known:
  *

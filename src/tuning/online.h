@@ -34,7 +34,7 @@ struct ar_budget {
 
 /* What a rank contributes to an agreement.  The least time of all ranks counts for a call: where
  * ranks come at different times that is the time of the last one, and the others' times contain
- * their waiting; in a loop of calls all ranks take equally long. */
+ * their waiting.  In a loop of calls all ranks take equally long. */
 struct ar_online_times {
     int64_t pairs[2][AR_ONLINE_BATCH]; /* of the incumbent, and of the rival */
     int64_t call_ns;  /* the incumbent's median, of which the greatest counts: what calls take,
