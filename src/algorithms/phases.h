@@ -58,10 +58,10 @@ void ar_binomial_broadcast(struct ar_schedule *s, const struct ar_group *group,
 
 struct ar_algorithm;
 
-/* Emits row, with its defaults, for the members of the group and the span of the vector, which is
- * a vector of its own to row: each member's contribution is in its have (IN or OUT), the result in
- * the OUT of all.  Begins with a round of its own; row's TMP lies at the beginning of s's.  A
- * group of one copies what is not in OUT yet. */
+/* Emits row, with its defaults, for the members of the group and the span of the vector, which
+ * is a vector of its own to row.  Each member's contribution is in its have (IN or OUT), the
+ * result in the OUT of all.  Begins with a round of its own; row's TMP lies at the beginning of
+ * s's.  A group of one copies what is not in OUT yet. */
 void ar_inner_allreduce(struct ar_schedule *s, const struct ar_algorithm *row,
                         const struct ar_group *group, struct ar_span span, enum ar_buffer have);
 

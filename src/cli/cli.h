@@ -61,8 +61,9 @@ void ar_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
 void ar_cli_print_version(void);
 
 /* While all ranks do the same, only rank 0 prints.  From ar_cli_mute_others to ar_cli_unmute the
- * others print nothing, and until ar_cli_part a rank that fails takes care that its node tells why
- * once: if rank 0 or one that is unmuted has not done so, a muted rank tells what it had to say. */
+ * others print nothing, and until ar_cli_part a rank that fails takes care that its node tells
+ * why once.  If rank 0 or one that is unmuted has not done so, a muted rank tells what it had to
+ * say. */
 void ar_cli_mute_others(void);
 void ar_cli_unmute(void);
 void ar_cli_part(void);

@@ -15,11 +15,11 @@
 
 struct ar_arena; /* mapped by this process */
 
-/* Of the arenas that may serve further communicators, a node has at most so many bytes: enough for
- * that of the long messages of all its ranks, and some smaller ones.  Of those that nobody uses the
- * ones that were used least recently go first.  Where those in use take all, further arenas are
- * made only for as long as a communicator lives.  So they are for ranks that are not of one
- * MPI_COMM_WORLD. */
+/* Of the arenas that may serve further communicators, a node has at most so many bytes.  They
+ * are enough for that of the long messages of all its ranks, and some smaller ones.  Of those
+ * that nobody uses the ones that were used least recently go first.  Where those in use take
+ * all, further arenas are made only for as long as a communicator lives.  So they are for ranks
+ * that are not of one MPI_COMM_WORLD. */
 #define AR_ARENAS_KEPT_BYTES ((size_t)128 << 20)
 
 /* The piece that a communicator needs. */
@@ -50,8 +50,9 @@ struct ar_piece {
     int index;             /* in the arena */
 };
 
-/* Finds a piece of this kind that is free in an arena that all the members have mapped, and takes
- * it for them: it is lost unless each of them has it by ar_piece_take.  False if there is none. */
+/* Finds a piece of this kind that is free in an arena that all the members have mapped, and
+ * takes it for them.  It is lost unless each of them has it by ar_piece_take.  False if there is
+ * none. */
 bool ar_piece_find(struct ar_piece_offer *offer, const struct ar_members *members, int kind);
 
 /* This rank's piece, from an offer that has one and that comes from one of its ranks. */

@@ -50,10 +50,10 @@ struct ar_plan {
 
 /* Makes the plan of rank for count (>= 1) elements of r, of size >= 1.  A segment is as long as
  * params say, but short enough (at least one element) that the scratch memory of all segments in
- * flight fits into scratch_bytes; gaps between the elements of a derived type are not
- * counted.  Segments depend only on the size of r, so that they are alike on ranks whose types
- * differ in extent.  At most `most` segments (>= 1) are in flight, on which their length does not
- * depend.  AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
+ * flight fits into scratch_bytes.  Gaps between the elements of a derived type are not counted.
+ * Segments depend only on the size of r, so that they are alike on ranks whose types differ in
+ * extent.  At most `most` segments (>= 1) are in flight, on which their length does not depend.
+ * AR_OK; AR_ERR_MEMORY; AR_ERR_STEP (a bug of the algorithm). */
 int ar_plan_create(struct ar_plan **made, const struct ar_algorithm *algorithm,
                    const struct ar_params *params, int rank, int nranks, size_t count,
                    const struct ar_reduction *r, size_t scratch_bytes, int most);

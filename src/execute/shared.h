@@ -21,11 +21,12 @@ struct ar_shared_parts {
 };
 
 /* Makes memory of this many bytes, mapped by this process.  With by_name it is a file in /dev/shm
- * until ar_shared_hide.  Otherwise it has no name: nothing is left behind if the job is killed, the
- * limits of /dev/shm do not apply, and it can be mapped by processes that are on a host of the same
- * name and see this process in their /proc.  The nparts rows of parts become zeroed memory near the
- * core on which this process runs.  Touching another part before a process has given it memory
- * could cause a SIGBUS.  NULL if it cannot be made, with the cause in errno and number 0. */
+ * until ar_shared_hide.  Otherwise it has no name: nothing is left behind if the job is killed,
+ * and the limits of /dev/shm do not apply.  It can be mapped by processes that are on a host of
+ * the same name and see this process in their /proc.  The nparts rows of parts become zeroed
+ * memory near the core on which this process runs.  Touching another part before a process has
+ * given it memory could cause a SIGBUS.  NULL if it cannot be made, with the cause in errno and
+ * number 0. */
 void *ar_shared_make(struct ar_shared *shared, bool by_name, size_t bytes,
                      const struct ar_shared_parts *parts, size_t nparts);
 

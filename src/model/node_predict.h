@@ -23,7 +23,7 @@
  * From these follow five times, and the longest of them is the bound:
  * - Latency: a line between the ranks that are farthest apart.
  * - Own work: the first rank that has the result needs p - 1 combinations, of which all but the
- *   last make something else than a result, and each rank makes its result by combining or copying:
+ *   last make something else than a result.  Each rank makes its result by combining or copying:
  *   2(p - 1) operations, p - 1 of them combinations.  Each rank also stores in its slot at least
  *   once what the others are to know of its operand: p copies.  (Combinations store their result in
  *   the rank's own memory, as the executor's do.)  All of them are shared out among the ranks.

@@ -16,8 +16,8 @@ uint64_t ar_gather_id(MPI_Comm comm);
 /* Merges the tables of all ranks into that of rank 0, along a tree, and counts which ranks came
  * first, last and late.  table: of this rank, number rank of the job, with a row for it.
  * Collective over comm; on the other ranks the table then covers a part of the ranks.  If MPI has
- * no communicator for this, false, alike on all ranks and with the tables as they were; an error on
- * the way ends in false on the ranks that see it. */
+ * no communicator for this, false, alike on all ranks and with the tables as they were.  An
+ * error on the way ends in false on the ranks that see it. */
 bool ar_gather(struct ar_table *table, int rank, MPI_Comm comm);
 
 #endif

@@ -5,7 +5,8 @@
 #include "report/table.h"
 
 /* A row of timed calls of MPI_Allreduce, all of one size, by an op and a type that the standard
- * names, in the hosts' memory, on a communicator of several ranks whose nodes are known. */
+ * names.  They are in the hosts' memory, on a communicator of several ranks whose nodes are
+ * known. */
 struct ar_timed {
     const struct ar_row *row;
     uint64_t bytes;  /* of each message */

@@ -140,8 +140,9 @@ int ar_accesses_init(struct ar_accesses *accesses, int rank, int nranks, size_t 
 int ar_accesses_init_in_place(struct ar_accesses *accesses, int rank, int nranks,
                               ar_schedule_source *source, void *context);
 
-/* A meeting of all ranks, as there is one before a call in place and one after it: the rank raises
- * its first flag and awaits those of all others, the next rank's first.  AR_OK; AR_ERR_MEMORY. */
+/* A meeting of all ranks, as there is one before a call in place and one after it.  The rank
+ * raises its first flag and awaits those of all others, the next rank's first.  AR_OK;
+ * AR_ERR_MEMORY. */
 int ar_accesses_init_meeting(struct ar_accesses *accesses, int rank, int nranks);
 void ar_accesses_fini(struct ar_accesses *accesses);
 

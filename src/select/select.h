@@ -153,10 +153,10 @@ bool ar_auto_may_select(const struct ar_choice *choice, const struct ar_request 
 bool ar_auto_allows(const struct ar_algorithm *row, const bool *allowed);
 
 /* Replaces the choice of an algorithm by the nearest one that passes all count elements of size
- * bytes to an op at once: it has no segments, and its row does not cut the vector (see stand_in in
- * registry.h).  It becomes native if that would take more than scratch_bytes.  Returns true if the
- * choice was changed.  An open window becomes 1, so that one segment has all scratch memory; this
- * does not count as a change. */
+ * bytes to an op at once.  It has no segments, and its row does not cut the vector (see stand_in
+ * in registry.h).  It becomes native if that would take more than scratch_bytes.  Returns true
+ * if the choice was changed.  An open window becomes 1, so that one segment has all scratch
+ * memory; this does not count as a change. */
 bool ar_choice_make_whole(struct ar_choice *choice, int nranks, size_t count, size_t size,
                           size_t scratch_bytes);
 

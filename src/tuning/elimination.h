@@ -15,8 +15,8 @@
  *
  * - A candidate leaves after pass k only if each of its k values is more than factors[k-1] times
  *   the leader's median.  If disturbances slow a value down by that much with probability q, each
- *   independently, a candidate as fast as the leader leaves at that point with probability
- *   at most q^k (k counts its own values; variants have fewer).
+ *   independently, a candidate as fast as the leader leaves at that point with probability at most
+ *   q^k.  Here k counts its own values; variants have fewer.
  * - One that is no faster than the incumbent by the rule's margin wins each pair with probability
  *   1/2 at most, and so replaces it with the probability that chance wins that share of the pairs:
  *   11.3 % for ar_by_clock (8 of 11), 1.1 % for ar_by_calls (9 of 10).  Then it loses little.

@@ -1,8 +1,9 @@
 /* The search by the calls of a program, for one kind of call.  The choice of the moment, the
- * incumbent, is compared with its rivals in turns: a call each and a first judgement, then more of
- * AR_ONLINE_PAIRS pairs of calls, in two batches.  Which rival comes next, and which are left out,
- * is decided by the elimination (ar_by_calls).  All of it follows from counts of calls and from
- * times that the ranks agreed on, so all ranks do the same without asking.  No clock.  Pure.
+ * incumbent, is compared with its rivals in turns.  A call each and a first judgement come first,
+ * then more of AR_ONLINE_PAIRS pairs of calls, in two batches.  Which rival comes next, and which
+ * are left out, is decided by the elimination (ar_by_calls).  All of it follows from counts of
+ * calls and from times that the ranks agreed on, so all ranks do the same without asking.  No
+ * clock.  Pure.
  *
  * A call goes like this:
  *
