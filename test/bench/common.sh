@@ -15,7 +15,7 @@ contest() {
     sizes=$2
     shift 2
     launch "$ranks" ./allreduce bench --csv "--sizes=4,$sizes" "$@" </dev/null >"$scratch/contest" ||
-        fail "allreduce bench on $ranks ranks"
+        fail "allreduce bench on $ranks ranks" >&2
     awk -F, '$2 != 4' "$scratch/contest"
 }
 
