@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* "0.1.0 (mpich)": the version of the library, and the ABI of this process's MPI library.  It is
+/* "1.0.0 (mpich)": the version of the library, and the ABI of this process's MPI library.  It is
  * "no engine" instead of an ABI if the library has no engine for that one: then no call is
  * intercepted, and allreduce_choose returns an error.  A static string. */
 const char *allreduce_version(void);

@@ -13,7 +13,7 @@ class Liballreduce(AutotoolsPackage):
 
     license("BSD-3-Clause")
 
-    # A released version gets a line of its own, with the checksum of its archive: version("0.1.0", sha256="...")
+    # A released version gets a line of its own, with the checksum of its archive: version("1.0.0", sha256="...")
     version("main")
 
     variant("jansson", default=True, description="allreduce report and bisect, --json of bench and doctor")

@@ -94,7 +94,7 @@ struct ar_entries {
 /* Everything that an engine exports, as ar_mpi_engine. */
 struct ar_mpi_engine {
     unsigned interface;
-    const char *version; /* "0.1.0 (mpich)" */
+    const char *version; /* "1.0.0 (mpich)" */
 
     /* Called once, before any other function.  next has the functions behind our symbols, which
      * belong to another tool or to the library itself; NULL if the process has none.  The stub
