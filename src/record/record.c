@@ -186,6 +186,7 @@ ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_record *reco
     const int number = ar_caller_find(caller, record->key.label->entry);
     struct ar_recorded_site *site =
         atomic_load_explicit(&recorder->sites[number], memory_order_relaxed);
+    const bool is_new = !site;
     if (!site) {
         site = calloc(1, sizeof *site);
         /* Pairs with the acquire in fill_site. */
@@ -199,6 +200,8 @@ ar_recorder_note_site(struct ar_recorder *recorder, const struct ar_record *reco
     ar_record_bump(&c->ns, ns);
     ar_record_bump(&c->wait_ns, ar_clock_ns(recorder->waited_ticks));
     note_run(recorder, &c->runs, &record->key, number, bytes, ns);
+    if (is_new) /* to find the place takes long, but is no pause of the program's */
+        recorder->last.ended_ns = ar_clock_ns(ar_clock_ticks());
 }
 
 /* --- for the table --- */
