@@ -25,6 +25,8 @@ quick=(--cfg=smpi/bcast:binomial_tree --cfg=smpi/reduce:binomial --cfg=smpi/gath
 # Ranks of one process do not share memory, and the simulator has no time pass while one polls.  Each
 # rank is a copy of the program with thread-local storage of its own.
 export ALLREDUCE_TRANSPORT=mpi ALLREDUCE_WAIT=block
+# The op is the program's own.  By default it would get whole vectors, and butterfly would replace what cuts them.
+export ALLREDUCE_USER_OPS=cut
 export GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16777216
 
 # say TEXT...
