@@ -37,6 +37,11 @@ refuse_on() {
 }
 
 # What a communicator needs, even for native calls: the other rank waits for it.
+all=$step
+step=1
+refuse_on 0 ALLREDUCE_ALGO=native
+[ "$last" -ge 2 ] || fail "refused for a communicator: only $last"
+step=$all
 launch 2 LD_PRELOAD="$inject:$library" ALLREDUCE_ALGO=native "$programs/faults" 1 0 1 >"$scratch/out" 2>&1
 is_ended $? || fail "refused for a communicator: the job did not end"
 grep -q '^liballreduce: rank 1 has no memory for an allreduce of 1 elements, and the other ranks already wait for it' "$scratch/out" ||
@@ -48,7 +53,6 @@ refuse_on 1 ALLREDUCE_ALGO=ring ALLREDUCE_TRANSPORT=mpi ALLREDUCE_VERIFY=1
 [ "$last" -gt 20 ] || fail "hardly anything was refused"
 
 # What the program chooses, which takes few requests.
-all=$step
 step=$((all / 4 + 1))
 clauses=native
 refuse_on 0
