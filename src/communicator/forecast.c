@@ -2,6 +2,7 @@
 #include "communicator/forecast.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,58 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
     return rules;
 }
 
+/* Where ranks share cores, as those of containers on one host do, nothing overlaps, and a message
+ * waits for turns that no measurement of two ranks sees.  So these rules stand there.  They were
+ * found on 4 hosts that share 2 cores, at 100 Mbit/s to 10 Gbit/s (doc/performance.md).  Each
+ * message of a ring is the longest eager one of MPICH over TCP: a longer one waits several turns
+ * until the receiver has answered, and shorter ones wait more often.  Ops that do not commute get
+ * auto's other built-in rules, and so does everything where one of these algorithms is not allowed.
+ */
+#define CROWDED_SINGLE "butterfly:0-16K;rhd:16K-%zuK;ring(segment=%zuK,window=4):%zuK-4M@3-inf;rhd"
+#define CROWDED_SEVERAL                                                                            \
+    "butterfly:0-2K;two_level(inter=butterfly,lanes=one):2K-16K;two_level(inter=rhd):16K-%zuK;"    \
+    "two_level(inter=ring,segment=%zuK,window=4)"
+#define CROWDED_EAGER   16   /* KiB of a message */
+#define CROWDED_LONGEST 4096 /* KiB of a segment */
+
+/* May auto select all that the rules name? */
+static bool
+allows(const struct ar_config *config, const char *text)
+{
+    struct ar_rules *rules;
+    struct ar_problem problem;
+    if (ar_rules_parse(&rules, text, &problem))
+        return false;
+    bool all = true;
+    for (size_t i = 0; i < rules->nclauses; i++)
+        all &= ar_auto_allows(rules->clauses[i].choice.algorithm, config->allowed);
+    ar_rules_destroy(rules);
+    return all;
+}
+
+/* NULL without memory, or where they are not allowed. */
+static char *
+crowded_rules(const struct ar_communicator *c)
+{
+    const struct ar_params map = {.node_of = c->messages.carriage.node_of};
+    const struct ar_nodes nodes = ar_nodes_make(0, c->nranks, &map);
+    const size_t wanted = CROWDED_EAGER * (size_t)(nodes.count * ar_nodes_least(&nodes));
+    const size_t segment = wanted < CROWDED_LONGEST ? wanted : CROWDED_LONGEST;
+    char *const rules = malloc(AR_RULES_OFFERED);
+    if (rules && nodes.count == c->nranks)
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SINGLE, segment, segment, segment);
+    else if (rules)
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SEVERAL, segment, segment);
+    if (rules && !allows(c->config, rules)) {
+        free(rules);
+        return NULL;
+    }
+    if (rules && c->config->verbose > 0)
+        ar_say("auto on %d ranks of several nodes that share cores, by built-in rules: %s",
+               c->nranks, rules);
+    return rules;
+}
+
 /* --- what was found before: communicators of one shape have one machine, and the same rules --- */
 
 /* Of a program that splits its ranks in many ways.  Rank 0 of each communicator looks here, and the
@@ -194,7 +247,8 @@ recall_rivals(uint64_t number, bool in_order)
 
 /* --- the rules of all ranks --- */
 
-/* Rank 0's machine; what no file says is measured where the shape is new.  Collective over comm. */
+/* Rank 0's machine; what no file says is measured unless it is known, or not needed.  Collective
+ * over comm. */
 static int
 find_machine(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm comm,
              bool is_known)
@@ -216,11 +270,20 @@ find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm 
           char **text)
 {
     const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
+    const bool is_crowded = c->shares_cores && !c->config->model_file;
     const bool is_known = c->rank == 0 && recall(shape, in_order, machine, text);
-    const int error =
-        c->config->model_file ? MPI_SUCCESS : find_machine(machine, c, comm, is_known);
+    const int error = c->config->model_file
+                          ? MPI_SUCCESS
+                          : find_machine(machine, c, comm, is_known || is_crowded);
     if (error || c->rank > 0 || *text)
         return error;
+    if (is_crowded) {
+        machine->ranks_per_node = 1; /* all that is said of it, and nobody asks for more */
+        *text = in_order ? NULL : crowded_rules(c);
+        if (*text)
+            remember(shape, in_order, machine, *text, NULL);
+        return MPI_SUCCESS;
+    }
     if (c->config->model_file && read_machine(c, machine))
         return MPI_SUCCESS;
     fit_machine(c, machine);

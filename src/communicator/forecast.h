@@ -36,14 +36,13 @@ struct ar_measuring {
     int rank, nranks;
     const int *node_of;
     struct ar_wait wait;
-    int effort; /* 1 takes some milliseconds; n repeats everything n times */
+    int effort; /* as of struct ar_pings */
 };
 
 /* Measures messages between rank 0 and another rank of its node, or two ranks of another node if
  * rank 0 is alone.  Also measures messages between rank 0 and a rank of another node, and rank
- * 0's reductions.  Messages are left out where there are no such ranks.  If rank 0's host has
- * more ranks than cores, or several nodes, it also measures what all ranks there move at once.
- * Collective over comm; rank 0 gets *machine.  MPI_SUCCESS, an error of MPI's, or
+ * 0's reductions.  Messages are left out where there are no such ranks.  Each rank should have a
+ * core of its own.  Collective over comm; rank 0 gets *machine.  MPI_SUCCESS, an error of MPI's, or
  * MPI_ERR_NO_MEM. */
 int ar_measure(struct ar_machine *machine, const struct ar_measuring *measuring);
 

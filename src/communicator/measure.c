@@ -6,16 +6,13 @@
 #include <string.h>
 
 #include "communicator/agree.h"
-#include "cores/cpus.h"
 #include "execute/shared.h"
 #include "model/pings.h"
 #include "reduce/reduce.h"
 #include "report/clock.h"
-#include "tuning/estimate.h"
 
-#define TESTS      16 /* looks at whether a message has been sent */
-#define LOOPS_MOST 500
-#define CROWD_LOOP 9 /* where a rank may be without a core for a time */
+#define TESTS 16 /* looks at whether a message has been sent */
+#define ROOM  ((size_t)AR_PING_ROW * AR_PING_LONG)
 
 /* Two ranks that exchange messages, as one of them sees it. */
 struct pair {
@@ -33,29 +30,15 @@ peer_of(const struct pair *pair)
     return ar_wire_rank(pair->m->wire, serves ? pair->other : pair->server);
 }
 
-/* Of so many loops. */
-static struct ar_ping_times
-times_of(double *times, int loops)
-{
-    double all = 0;
-    for (int k = 0; k < loops; k++)
-        all += times[k];
-    const double median = ar_estimate_make(times, (size_t)loops).median; /* which sorts them */
-    return (struct ar_ping_times){.least = times[0], .median = median, .mean = all / loops};
-}
-
 /* Sends n messages from the server, then a short one back, so many times. */
 static int
-play(void *with, struct ar_ping_times *t, int bytes, int n, int loops)
+play(void *with, double *ns, int bytes, int n, int loops)
 {
     const struct pair *const pair = with;
-    double times[LOOPS_MOST];
     MPI_Request requests[AR_PING_TRAIN];
     const bool serves = pair->m->rank == pair->server;
     const int peer = peer_of(pair);
     int error = MPI_SUCCESS;
-    loops = loops < LOOPS_MOST ? loops : LOOPS_MOST;
-    memset(times, 0, sizeof times);
     for (int k = 0; k < loops && !error; k++) {
         const uint64_t start = ar_clock_system_ns();
         for (int turn = 0; turn < 2 && !error; turn++) {
@@ -70,9 +53,9 @@ play(void *with, struct ar_ping_times *t, int bytes, int n, int loops)
             if (!error)
                 error = ar_complete(pair->m->wait, count, requests);
         }
-        times[k] = (double)(ar_clock_system_ns() - start);
+        const double time = (double)(ar_clock_system_ns() - start);
+        *ns = k == 0 || time < *ns ? time : *ns;
     }
-    *t = times_of(times, loops);
     return error;
 }
 
@@ -125,22 +108,21 @@ is_eager(void *with, bool *is, int bytes)
 
 /* Two ranks measure, while all others wait: the first one knows the result. */
 static int
-measure_pair(struct ar_travel *travel, const struct ar_measuring *m, const int of[2],
-             bool is_crowded)
+measure_pair(struct ar_travel *travel, const struct ar_measuring *m, const int of[2])
 {
     struct pair pair = {m, of[0], of[1], NULL};
     if (of[1] < 0 || (m->rank != of[0] && m->rank != of[1]))
         return MPI_SUCCESS;
-    pair.room = calloc(AR_PING_ROW, AR_PING_LONG);
+    pair.room = malloc(ROOM);
     if (!pair.room)
         return MPI_ERR_NO_MEM;
+    memset(pair.room, 0, ROOM); /* else messages would wait for the system to make pages */
     const struct ar_pings pings = {.with = &pair,
                                    .play = play,
                                    .is_eager = is_eager,
                                    .tell = tell_other,
                                    .effort = m->effort,
-                                   .is_near = m->node_of[of[0]] == m->node_of[of[1]],
-                                   .is_crowded = is_crowded};
+                                   .is_near = m->node_of[of[0]] == m->node_of[of[1]]};
     const int error = ar_pings_measure(travel, &pings);
     free(pair.room);
     return error;
@@ -184,7 +166,7 @@ bring(struct ar_travel *travel, const struct ar_measuring *m, int from)
 
 /* Inside a node and between nodes, on rank 0. */
 static int
-measure_messages(struct ar_machine *machine, const struct ar_measuring *m, bool is_crowded)
+measure_messages(struct ar_machine *machine, const struct ar_measuring *m)
 {
     int near[] = {0, -1}, far[] = {0, -1};
     for (int rank = m->nranks - 1; rank > 0; rank--)
@@ -194,11 +176,11 @@ measure_messages(struct ar_machine *machine, const struct ar_measuring *m, bool 
     for (int rank = 0; rank < m->nranks; rank++)
         machine->ranks_per_node += m->node_of[rank] == m->node_of[near[0]];
     if (!error)
-        error = measure_pair(&machine->node, m, near, is_crowded);
+        error = measure_pair(&machine->node, m, near);
     if (!error)
         error = bring(&machine->node, m, near[0]);
     if (!error)
-        error = measure_pair(&machine->network, m, far, is_crowded);
+        error = measure_pair(&machine->network, m, far);
     if (near[1] < 0)
         machine->node = machine->network;
     if (far[1] < 0)
@@ -206,8 +188,8 @@ measure_messages(struct ar_machine *machine, const struct ar_measuring *m, bool 
     return error;
 }
 
-/* Doubles: more than a fast cache holds, as long messages are. */
-#define REDUCED    ((size_t)1 << 17)
+/* Doubles: as long as a segment. */
+#define REDUCED    ((size_t)1 << 13)
 #define REDUCTIONS 3
 
 static int
@@ -234,190 +216,12 @@ measure_reduction(struct ar_machine *machine, MPI_Comm comm, int effort)
     return error;
 }
 
-/* --- ranks that share cores, or a host with the network's work --- */
-
-/* What is on rank 0's host: containers of a host have one boot in common. */
-struct host {
-    int ranks, nodes;
-    int cores; /* that its ranks may use together; 0: the system does not tell */
-};
-
-static bool
-is_crowded(const struct host *host)
-{
-    return host->cores > 0 && host->ranks > host->cores;
-}
-
-/* Ranks of which the first two form a pair, and the next two, and so on. */
-struct players {
-    int *ranks;
-    int n;
-};
-
-static bool
-are_among(const struct players *p, int rank)
-{
-    int i = 0;
-    while (i < p->n && p->ranks[i] != rank)
-        i++;
-    return i < p->n;
-}
-
-static void
-list_neighbours(struct players *p, const int *node_of, int rank, int nranks)
-{
-    for (int r = 0; r < nranks; r++)
-        if (node_of[r] == node_of[rank])
-            p->ranks[p->n++] = r;
-}
-
-/* The first rank on each node. */
-static void
-list_nodes(struct players *p, const int *node_of, bool *seen, int nranks)
-{
-    for (int r = 0; r < nranks; r++) {
-        if (!seen[node_of[r]])
-            p->ranks[p->n++] = r;
-        seen[node_of[r]] = true;
-    }
-}
-
-/* Counts on rank 0 the ranks, nodes and cores of its host.  The ranks of the host are those with
- * its boot, or if that is not known (0), those of its node. */
-static int
-count_host(struct host *host, const struct ar_measuring *m, uint64_t boot, bool is_first)
-{
-    struct ar_cpus own, all;
-    MPI_Request requests[2];
-    const bool is_here = boot != 0 ? ar_boot_hash() == boot : m->node_of[m->rank] == m->node_of[0];
-    const bool is_silent = !ar_cpus_of_thread(&own);
-    const int part[] = {is_here, is_here && is_first, is_here && is_silent};
-    int sums[3] = {0};
-    if (!is_here)
-        memset(&own, 0, sizeof own);
-    int error = PMPI_Ireduce(part, sums, 3, MPI_INT, MPI_SUM, 0, m->comm, &requests[0]);
-    if (!error)
-        error =
-            PMPI_Ireduce(&own, &all, (int)sizeof all, MPI_BYTE, MPI_BOR, 0, m->comm, &requests[1]);
-    error = error ? error : ar_complete(m->wait, 2, requests);
-    if (!error && m->rank == 0)
-        *host = (struct host){
-            .ranks = sums[0], .nodes = sums[1], .cores = sums[2] > 0 ? 0 : ar_cpus_count(&all)};
-    return error;
-}
-
-/* Collective: all ranks get *host. */
-static int
-find_host(struct host *host, const struct ar_measuring *m, bool is_first)
-{
-    uint64_t boot = ar_boot_hash();
-    int error = ar_broadcast(m->wait, m->comm, &boot, (int)sizeof boot);
-    if (!error)
-        error = count_host(host, m, boot, is_first);
-    return error ? error : ar_broadcast(m->wait, m->comm, host, (int)sizeof *host);
-}
-
-/* Each of the pair sends a row of long messages to the other one.  As in schedules, sends come
- * first: on a connection that carries an answer first, messages do not pass each other. */
-static int
-exchange(const struct pair *pair)
-{
-    const struct ar_wire *const w = pair->m->wire;
-    const int peer = peer_of(pair);
-    MPI_Request requests[2 * AR_PING_ROW];
-    int error = MPI_SUCCESS;
-    for (int i = 0; i < AR_PING_ROW && !error; i++)
-        error = PMPI_Isend(pair->room + AR_PING_ROW * AR_PING_LONG, AR_PING_LONG, MPI_BYTE, peer,
-                           w->tag, w->comm, &requests[i]);
-    for (int i = 0; i < AR_PING_ROW && !error; i++)
-        error = PMPI_Irecv(pair->room + i * AR_PING_LONG, AR_PING_LONG, MPI_BYTE, peer, w->tag,
-                           w->comm, &requests[AR_PING_ROW + i]);
-    return error ? error : ar_complete(pair->m->wait, 2 * AR_PING_ROW, requests);
-}
-
-/* All pairs exchange long messages at once; *of is what each of this rank's pair takes.  The first
- * exchange, in which ranks arrive at different times, does not count. */
-static int
-measure_at_once(struct ar_ping_times *of, const struct ar_measuring *m, const struct players *p)
-{
-    double times[LOOPS_MOST];
-    const int loops = CROWD_LOOP * m->effort < LOOPS_MOST ? CROWD_LOOP * m->effort : LOOPS_MOST;
-    int i = 0, error = MPI_SUCCESS;
-    while (i < p->n && p->ranks[i] != m->rank)
-        i++;
-    if ((i | 1) >= p->n) /* none of them, or without a partner */
-        return MPI_SUCCESS;
-    const struct pair pair = {.m = m,
-                              .server = p->ranks[i & ~1],
-                              .other = p->ranks[i | 1],
-                              .room = calloc(AR_PING_ROW + 1, AR_PING_LONG)};
-    if (!pair.room)
-        return MPI_ERR_NO_MEM;
-    error = exchange(&pair);
-    for (int k = 0; k < loops && !error; k++) {
-        const uint64_t start = ar_clock_system_ns();
-        error = exchange(&pair);
-        times[k] = (double)(ar_clock_system_ns() - start);
-    }
-    if (!error)
-        *of = times_of(times, loops);
-    free(pair.room);
-    return error;
-}
-
-/* What ranks that share cores move when all do at once, which is less than what a pair does.
- * machine: rank 0's counts. */
-static int
-measure_host(struct ar_machine *machine, const struct ar_measuring *m, const struct host *host,
-             const struct players *neighbours, const struct players *nodes)
-{
-    struct ar_ping_times near = {0}, far = {0};
-    int is_slow = machine->network.per_byte * AR_PING_MIDDLE >
-                  AR_PING_SLOW_NS; /* cores do not matter to it */
-    int error = measure_at_once(&near, m, neighbours);
-    if (!error && host->nodes > 1)
-        error = ar_broadcast(m->wait, m->comm, &is_slow, (int)sizeof is_slow);
-    if (!error && host->nodes > 1 && !is_slow)
-        error = measure_at_once(&far, m, nodes);
-    machine->memory_per_byte =
-        ar_pings_shared(&near, machine->node.per_byte, neighbours->n & ~1, true);
-    if (host->nodes > 1) {
-        machine->host_nodes = host->nodes;
-        machine->host_cores = host->cores;
-        machine->host_per_byte =
-            ar_pings_shared(&far, machine->network.per_byte, host->nodes & ~1, false);
-    } else {
-        machine->cores_per_node = host->cores;
-    }
-    return error;
-}
-
 int
 ar_measure(struct ar_machine *machine, const struct ar_measuring *m)
 {
-    const int *const node_of = m->node_of;
-    const int nranks = m->nranks;
-    struct players neighbours = {calloc((size_t)nranks, sizeof(int)), 0};
-    struct players nodes = {calloc((size_t)nranks, sizeof(int)), 0};
-    bool *const seen = calloc((size_t)nranks, sizeof *seen);
-    struct host host = {0};
-    int error = neighbours.ranks && nodes.ranks && seen ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     *machine = (struct ar_machine){.node = {.eager_bytes = SIZE_MAX},
                                    .network = {.eager_bytes = SIZE_MAX}};
     snprintf(machine->title, sizeof machine->title, "measured");
-    if (!error) {
-        list_neighbours(&neighbours, node_of, m->rank, nranks);
-        list_nodes(&nodes, node_of, seen, nranks);
-        error = find_host(&host, m, are_among(&nodes, m->rank));
-    }
-    if (!error)
-        error = measure_messages(machine, m, is_crowded(&host));
-    if (!error && m->rank == 0)
-        error = measure_reduction(machine, m->comm, m->effort);
-    if (!error && (is_crowded(&host) || host.nodes > 1))
-        error = measure_host(machine, m, &host, &neighbours, &nodes);
-    free(neighbours.ranks);
-    free(nodes.ranks);
-    free(seen);
-    return error;
+    const int error = measure_messages(machine, m);
+    return error || m->rank > 0 ? error : measure_reduction(machine, m->comm, m->effort);
 }

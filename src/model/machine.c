@@ -29,13 +29,6 @@ ar_machine_cores(const struct ar_machine *machine)
     return machine->host_nodes > 0 ? machine->host_cores : machine->cores_per_node;
 }
 
-bool
-ar_machine_shares_hosts(const struct ar_machine *machine)
-{
-    return machine->host_nodes > 1 &&
-           machine->host_nodes * machine->ranks_per_node >= machine->host_cores;
-}
-
 int *
 ar_machine_place(const struct ar_machine *machine, int nranks)
 {

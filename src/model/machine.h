@@ -100,10 +100,6 @@ struct ar_machine ar_machine_flat(double latency, double per_byte, double reduce
 /* The cores that the nodes of a host share; 0: each rank has one. */
 int ar_machine_cores(const struct ar_machine *machine);
 
-/* Do nodes share a host that has no more cores than they have ranks, and so none for the network?
- */
-bool ar_machine_shares_hosts(const struct ar_machine *machine);
-
 /* The node of each rank where ranks fill node after node, machine->ranks_per_node on each.
  * Malloced, nranks entries; NULL without memory. */
 int *ar_machine_place(const struct ar_machine *machine, int nranks);

@@ -74,15 +74,12 @@ struct ar_request {
     /* These are set only if the rules ask for them (ar_rules_all_traits). */
     enum ar_op op;
     enum ar_type_class type;
-    enum ar_place place;   /* in place: on all ranks */
-    size_t nodes;          /* 0: unknown */
-    size_t per_node;       /* the largest number of ranks on one node; 0: unknown */
-    size_t least_per_node; /* the smallest number of ranks on one node; for searches */
-    size_t eager_bytes; /* the longest eager message between nodes, SIZE_MAX: any; for searches */
-    bool is_scattered;  /* the ranks of some node are not consecutive; for searches */
-    bool shares_hosts;  /* nodes share hosts that have no more cores than ranks; for searches */
-    bool knows_lines;   /* what shared memory takes on this node is known; for searches */
-    const char *comm;   /* name; NULL: unknown.  Borrowed */
+    enum ar_place place; /* in place: on all ranks */
+    size_t nodes;        /* 0: unknown */
+    size_t per_node;     /* the largest number of ranks on one node; 0: unknown */
+    bool is_scattered;   /* the ranks of some node are not consecutive; for searches */
+    bool knows_lines;    /* what shared memory takes on this node is known; for searches */
+    const char *comm;    /* name; NULL: unknown.  Borrowed */
 };
 
 /* One clause; it matches if one of its sizes does, or it has none, and all of its traits do. */

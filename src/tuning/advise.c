@@ -24,10 +24,7 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 /* An algorithm replaces that of the size before only if it is faster by this factor. */
 #define WORTH_A_CHANGE 0.98
 
-/* Longer segments must be faster by this factor to replace shorter ones.  So must anything that
- * replaces a ring of eager messages: where ranks share cores, asking the receiver costs more than
- * the formulas say, and so do more and shorter messages; and a long message holds up the others of
- * its connection (doc/measured/2026-11-26.md, several hosts). */
+/* Longer segments must be faster by this factor to replace shorter ones. */
 #define WORTH_LONGER 0.97
 
 #define ELEMENT_BYTES ((size_t)8)
@@ -44,23 +41,13 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 struct search {
     const struct ar_advice_request *request;
     struct ar_candidate_list list;
-    bool shares_hosts;
     struct ar_network network;
     struct ar_node_index index;
     struct ar_formula *formulas; /* of each candidate, but for those that differ from an earlier one
                                     only in their segments.  Owned, as what is in them */
-    struct cost {
-        struct ar_moment time;
-        double ns; /* by which it is compared; INFINITY: it is no candidate */
-    } * costs;     /* of each candidate at size after size; owned */
+    struct ar_moment *times; /* of each candidate at size after size, at INFINITY where it is none;
+                                owned */
 };
-
-/* Do nodes share hosts that have no core to spare? */
-static bool
-hosts_are_shared(const struct ar_advice_request *r)
-{
-    return ar_machine_shares_hosts(r->machine) && ar_nodes_count(r->node_of, r->nranks) > 1;
-}
 
 int
 ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_request *request,
@@ -70,26 +57,21 @@ ar_advise_candidates(struct ar_candidate_list *list, const struct ar_advice_requ
     const struct ar_machine *const m = request->machine;
     const bool is_known = m->ndomains > 0 && request->nranks <= m->ranks_per_node;
     const bool shares_memory = request->shares_memory && nodes == 1 && is_known;
-    const struct ar_params map = {.node_of = request->node_of};
-    const struct ar_nodes on = ar_nodes_make(0, request->nranks, &map);
     const struct ar_request call = {.bytes = bytes,
                                     .nranks = request->nranks,
                                     .commutative = !request->in_order,
                                     .nodes = nodes,
-                                    .least_per_node = (size_t)ar_nodes_least(&on),
-                                    .eager_bytes = m->network.eager_bytes,
                                     .shares_memory = shares_memory,
                                     .knows_lines = shares_memory,
                                     .is_scattered =
-                                        !ar_nodes_are_blocks(request->node_of, request->nranks),
-                                    .shares_hosts = hosts_are_shared(request)};
+                                        !ar_nodes_are_blocks(request->node_of, request->nranks)};
     return ar_candidates_init(list, &call, request->allowed);
 }
 
-static struct cost *
-cost_at(const struct search *s, size_t i, int size)
+static struct ar_moment *
+time_at(const struct search *s, size_t i, int size)
 {
-    return &s->costs[(size_t)size * s->list.n + i];
+    return &s->times[(size_t)size * s->list.n + i];
 }
 
 /* The choice whose schedules are those of a segment of candidate i. */
@@ -138,21 +120,9 @@ make_formula(struct search *s, size_t i)
     return error;
 }
 
-/* Where nodes share hosts that have no core to spare, the latency of messages counts twice: they
- * also wait for turns of ranks and of the network's own work, which the formulas do not see.
- * Between two algorithms that keep the cores equally busy that decides (doc/design/model.md).  A
- * ring of eager messages is exempt: its other segments use the cores while one waits. */
-static struct cost
-cost_of(const struct search *s, size_t i, const struct ar_moment *end)
-{
-    const double waits = end->at > 0 ? end->parts[AR_PART_LATENCY] / end->at : 0;
-    const bool is_doubled = s->shares_hosts && !s->list.of[i].is_eager;
-    return (struct cost){*end, is_doubled ? end->at * (1 + waits) / WORTH_LONGER : end->at};
-}
-
 /* What candidate i takes, whose formula is f. */
-static struct cost
-cost_by(const struct search *s, size_t i, const struct ar_formula *f, size_t bytes)
+static struct ar_moment
+time_by(const struct search *s, size_t i, const struct ar_formula *f, size_t bytes)
 {
     const struct ar_advice_request *const r = s->request;
     struct ar_choice choice = s->list.of[i].choice;
@@ -165,9 +135,8 @@ cost_by(const struct search *s, size_t i, const struct ar_formula *f, size_t byt
     const int window = ar_algorithm_window(choice.algorithm, &choice.params, r->nranks);
     const struct ar_formula_time time =
         ar_formula_at(f, r->machine, (double)(segment * ELEMENT_BYTES), IRREGULAR);
-    const struct ar_moment end = ar_moment_follow(
-        time.segment, time.busy, nsegments, (size_t)window < nsegments ? window : (int)nsegments);
-    return cost_of(s, i, &end);
+    return ar_moment_follow(time.segment, time.busy, nsegments,
+                            (size_t)window < nsegments ? window : (int)nsegments);
 }
 
 /* In shared memory accesses are simulated. */
@@ -198,14 +167,14 @@ find_times(struct search *s, size_t i)
     const size_t alike = is_row && !is_memory ? find_alike(s, i) : i;
     int error = is_row && !is_memory && alike == i ? make_formula(s, i) : AR_OK;
     for (int size = 0; size < SIZES && !error; size++) {
-        struct cost *const cost = cost_at(s, i, size);
-        struct ar_moment end;
-        *cost = (struct cost){.ns = INFINITY};
+        struct ar_moment *const time = time_at(s, i, size);
+        *time = (struct ar_moment){.at = INFINITY};
         if (!is_row || !ar_candidate_fits(candidate, sizes[size]))
             continue;
         if (is_memory)
-            error = predict(&end, s, i, sizes[size]);
-        *cost = is_memory ? cost_of(s, i, &end) : cost_by(s, i, &s->formulas[alike], sizes[size]);
+            error = predict(time, s, i, sizes[size]);
+        else
+            *time = time_by(s, i, &s->formulas[alike], sizes[size]);
     }
     return error;
 }
@@ -219,14 +188,14 @@ winner(const struct search *s, int size, size_t before)
     const struct ar_candidate *const of = s->list.of;
     const bool stays = before < s->list.n && ar_candidate_fits(&of[before], sizes[size]);
     size_t best = stays ? before : s->list.n;
-    double time = stays ? cost_at(s, before, size)->ns * WORTH_A_CHANGE : INFINITY;
+    double time = stays ? time_at(s, before, size)->at * WORTH_A_CHANGE : INFINITY;
     for (size_t i = 0; i < s->list.n; i++) {
         const size_t than = best < s->list.n ? of[best].choice.params.segment_bytes : 0;
         const bool is_longer =
             than > 0 && of[i].root == of[best].root && of[i].choice.params.segment_bytes > than;
-        if (cost_at(s, i, size)->ns < time * (is_longer ? WORTH_LONGER : 1)) {
+        if (time_at(s, i, size)->at < time * (is_longer ? WORTH_LONGER : 1)) {
             best = i;
-            time = cost_at(s, i, size)->ns;
+            time = time_at(s, i, size)->at;
         }
     }
     return best;
@@ -237,8 +206,8 @@ winner(const struct search *s, int size, size_t before)
 static size_t
 crossing(const struct search *s, size_t one, size_t other, int size)
 {
-    const double lead = cost_at(s, other, size - 1)->ns - cost_at(s, one, size - 1)->ns;
-    const double lag = cost_at(s, one, size)->ns - cost_at(s, other, size)->ns;
+    const double lead = time_at(s, other, size - 1)->at - time_at(s, one, size - 1)->at;
+    const double lag = time_at(s, one, size)->at - time_at(s, other, size)->at;
     const double from = (double)sizes[size - 1], to = (double)sizes[size];
     double at = sqrt(from * to);
     if (lead >= 0 && lead < INFINITY && lag > 0 && lag < INFINITY)
@@ -258,7 +227,7 @@ crossing(const struct search *s, size_t one, size_t other, int size)
 static bool
 has_as_long(const struct search *s, const struct ar_advice_entry *entry, size_t i, int size)
 {
-    const double at = cost_at(s, i, size)->time.at;
+    const double at = time_at(s, i, size)->at;
     bool has = false;
     for (int k = 0; k < entry->n; k++)
         has |= fabs(entry->best[k].time.at - at) <= AS_LONG * at;
@@ -272,11 +241,11 @@ entry_of(const struct search *s, size_t first, int size)
     struct ar_advice_entry entry = {.bytes = SIZE_MAX, .at = sizes[size]};
     for (size_t next = first; entry.n < AR_PROPOSALS && next < s->list.n;) {
         entry.best[entry.n++] =
-            (struct ar_proposal){s->list.of[next].choice, cost_at(s, next, size)->time};
+            (struct ar_proposal){s->list.of[next].choice, *time_at(s, next, size)};
         next = s->list.n;
         for (size_t i = 0; i < s->list.n; i++)
-            if (cost_at(s, i, size)->ns < INFINITY && !has_as_long(s, &entry, i, size) &&
-                (next == s->list.n || cost_at(s, i, size)->ns < cost_at(s, next, size)->ns))
+            if (time_at(s, i, size)->at < INFINITY && !has_as_long(s, &entry, i, size) &&
+                (next == s->list.n || time_at(s, i, size)->at < time_at(s, next, size)->at))
                 next = i;
     }
     return entry;
@@ -319,7 +288,7 @@ search_fini(struct search *s)
     for (size_t i = 0; s->formulas && i < s->list.n; i++)
         ar_formula_fini(&s->formulas[i]);
     free(s->formulas);
-    free(s->costs);
+    free(s->times);
     ar_network_fini(&s->network);
     ar_node_index_fini(&s->index);
     ar_candidates_fini(&s->list);
@@ -328,7 +297,7 @@ search_fini(struct search *s)
 int
 ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
 {
-    struct search s = {.request = request, .shares_hosts = hosts_are_shared(request)};
+    struct search s = {.request = request};
     int error = ar_advise_candidates(&s.list, request, SIZE_MAX);
     if (!error)
         error = ar_node_index_init(&s.index, request->node_of, request->nranks);
@@ -336,8 +305,8 @@ ar_advise(struct ar_advice *advice, const struct ar_advice_request *request)
         error = ar_network_init(&s.network, request->machine, request->node_of, request->nranks);
     if (!error) {
         s.formulas = calloc(s.list.n + 1, sizeof *s.formulas);
-        s.costs = malloc((s.list.n * SIZES + 1) * sizeof *s.costs);
-        error = s.formulas && s.costs ? AR_OK : AR_ERR_MEMORY;
+        s.times = malloc((s.list.n * SIZES + 1) * sizeof *s.times);
+        error = s.formulas && s.times ? AR_OK : AR_ERR_MEMORY;
     }
     for (size_t i = 0; i < s.list.n && !error; i++)
         error = find_times(&s, i);

@@ -27,26 +27,6 @@ static const char grouped_text[] = "two_level(inter=butterfly,levels=4+16+64);"
                                    "two_level(inter=circulant,levels=4+16+64)";
 #define GROUPED_RANKS 8
 
-/* All that is tried where nodes share hosts that have no core to spare, with one rank on each node
- * and with several.  The ranks' cores do the work of the network, too, so that nothing overlaps,
- * and a message may wait for a turn of all ranks.  The model sees only a part of that: on 2 and 4
- * hosts that share 2 cores it preferred pipelines that took up to 2.8 times as long as the fastest.
- * Segments of 64K are for more than two ranks, which cut them into messages that need not ask the
- * receiver first, as that costs several turns.  With one rank on each node segments hide nothing
- * else, and for the longest messages they cost more turns than they save.  append_eager_ring adds a
- * ring to these. */
-static const char shared_flat_text[] = "butterfly:0-16K; rhd:16K-inf; ring:32K-inf;"
-                                       "rhd(segment=64K,window=4):128K-4M@3-inf";
-static const char shared_levels_text[] =
-    "two_level(inter=butterfly,lanes=1):0-16K; two_level(inter=rhd):16K-inf;"
-    "two_level(inter=ring):32K-inf; two_level(inter=rhd,segment=64K,window=4):128K-inf;"
-    "butterfly:0-16K; rhd:16K-inf; rhd(segment=64K,window=4):128K-inf";
-
-/* The longest vector for which a ring of single ranks is cut so that its messages are eager: beyond
- * that it costs more turns than it saves; and the longest segment. */
-#define EAGER_FLAT_MOST    ((size_t)4 << 20)
-#define EAGER_SEGMENT_MOST ((size_t)1 << 30)
-
 /* What is tried where ranks are not placed in blocks: their neighbours are on other nodes. */
 static const char scattered_text[] = "ring(order=node); bidirectional_ring(order=node):256K-inf";
 
@@ -134,8 +114,7 @@ int
 ar_candidates_add(struct ar_candidate_list *list, size_t *i, const struct ar_choice *choice)
 {
     const size_t root = find_root(list, choice);
-    const struct ar_candidate candidate = {*choice, root, root == list->n, true,
-                                           false,   0,    SIZE_MAX};
+    const struct ar_candidate candidate = {*choice, root, root == list->n, true, 0, SIZE_MAX};
     const int error = append(list, &candidate);
     if (!error)
         *i = find(list, choice);
@@ -199,7 +178,7 @@ append_first(const struct making *m, const struct ar_choice *choice, bool is_usu
     const size_t least = root < m->list->n ? 2 * choice->params.segment_bytes
                          : is_pipeline     ? 2 * segments[0].bytes
                                            : 0;
-    const struct ar_candidate c = {*choice, root, true, is_usual, false, least, SIZE_MAX};
+    const struct ar_candidate c = {*choice, root, true, is_usual, least, SIZE_MAX};
     if (!may_try(m, &c) ||
         (is_pipeline && r->nranks == 2)) /* both send all that they have anyway */
         return AR_OK;
@@ -260,65 +239,13 @@ append_segments(const struct making *m, size_t root)
     return error;
 }
 
-/* Is there a candidate for the shortest messages, and one for the longest? */
-static bool
-serves_all(const struct ar_candidate_list *list)
-{
-    bool short_ones = false, long_ones = false;
-    for (size_t i = 0; i < list->n; i++) {
-        short_ones |= list->of[i].bytes_min == 0;
-        long_ones |= list->of[i].bytes_max == SIZE_MAX;
-    }
-    return short_ones && long_ones;
-}
-
-/* Appends a ring between nodes in segments so long that each message is just eager, for vectors
- * longer than one of them.  Shorter ones are more messages, longer ones have to ask the receiver
- * first: on 4 hosts that share 2 cores segments half or twice as long took 1.5 times and twice as
- * long at 10 Gbit/s (doc/measured/2026-11-26.md). */
-static int
-append_eager_ring(const struct making *m, bool is_flat)
-{
-    const struct ar_request *const r = m->request;
-    const size_t lanes = r->least_per_node > 0 ? r->least_per_node : 1, before = m->list->n;
-    const size_t most = EAGER_SEGMENT_MOST / (r->nodes * lanes), eager = r->eager_bytes;
-    const size_t segment = eager <= most ? r->nodes * lanes * eager : 0;
-    char text[100];
-    if (segment == 0 || (is_flat && (r->nranks < 3 || segment >= EAGER_FLAT_MOST)))
-        return AR_OK;
-    if (is_flat)
-        (void)snprintf(text, sizeof text, "ring(segment=%zu,window=4):%zu-%zu", segment,
-                       segment + 1, EAGER_FLAT_MOST);
-    else
-        (void)snprintf(text, sizeof text, "two_level(inter=ring,segment=%zu,window=4):%zu-inf",
-                       segment, segment + 1);
-    const int error = append_clauses(m, text, true, true);
-    if (m->list->n > before)
-        m->list->of[before].is_eager = true;
-    return error;
-}
-
-/* Appends the few that are tried where nodes share hosts. */
-static int
-append_shared(const struct making *m)
-{
-    const bool is_flat = m->request->nodes == (size_t)m->request->nranks;
-    const int error =
-        append_clauses(m, is_flat ? shared_flat_text : shared_levels_text, true, true);
-    return error ? error : append_eager_ring(m, is_flat);
-}
-
 int
 ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                    const bool *allowed)
 {
     const struct making m = {list, request, allowed};
     *list = (struct ar_candidate_list){NULL, 0, 0};
-    int error = request->shares_hosts ? append_shared(&m) : AR_OK;
-    if (error || (request->bytes == SIZE_MAX ? serves_all(list) : list->n > 0))
-        return error;
-    list->n = 0; /* the op, or who allows algorithms, leaves too few of these */
-    error = append_roots(&m);
+    int error = append_roots(&m);
     const size_t nroots = list->n;
     if (!error)
         error = append_clauses(&m, variants_text, false, true);

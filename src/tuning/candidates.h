@@ -11,7 +11,6 @@ struct ar_candidate {
     size_t root;                 /* index of the candidate that this is a variant of; or its own */
     bool is_first;               /* it is a root, or is tried as early as these */
     bool is_usual;               /* it tends to win somewhere; others may be very slow */
-    bool is_eager;               /* cut so that no message between nodes has to ask the receiver */
     size_t bytes_min, bytes_max; /* of the messages for which it is tried */
 };
 
@@ -27,11 +26,10 @@ struct ar_candidate_list {
  * only where several nodes have several ranks, and a pipeline for messages of two segments.
  * Groups inside the nodes are tried only where these have eight and more, and a ring by node
  * only where the ranks of a node do not follow each other.  Where the model knows what shared
- * memory takes, shm is also tried flat and by other groups, on up to 64 ranks.  Where nodes
- * share hosts that have no core to spare, only a few are tried, among them a ring between nodes
- * whose messages are just eager.  Candidates for which request->bytes is too short or too long
- * are left out; with SIZE_MAX none is, and ar_candidate_fits tells which suit a size.  allowed
- * as in ar_algo_list_parse.  AR_OK, the list being the caller's to fini; or AR_ERR_MEMORY. */
+ * memory takes, shm is also tried flat and by other groups, on up to 64 ranks.  Candidates for
+ * which request->bytes is too short or too long are left out; with SIZE_MAX none is, and
+ * ar_candidate_fits tells which suit a size.  allowed as in ar_algo_list_parse.  AR_OK, the list
+ * being the caller's to fini; or AR_ERR_MEMORY. */
 int ar_candidates_init(struct ar_candidate_list *list, const struct ar_request *request,
                        const bool *allowed);
 void ar_candidates_fini(struct ar_candidate_list *list);

@@ -1,5 +1,6 @@
 #!/bin/sh
 # What the model predicts for the hosts of the section cluster, which measured it, from a machine file measured there, too.
+# That these share the cores of this machine is added.
 # $CLUSTER_RANKS: as there.
 # shellcheck source=test/bench/common.sh
 . "${srcdir:?run me by make bench}/test/bench/common.sh"
@@ -17,6 +18,7 @@ for ranks in ${CLUSTER_RANKS:-1 2}; do
     }
     timeout -k 5 $limit "$srcdir/test/cluster/cluster" --hosts $hosts --ranks "$ranks" --rate $rate -- \
         ./allreduce model -t "4 hosts, 1 Gbit/s, measured" -o "$machine" </dev/null || fail "allreduce model"
+    sed -i "/^network/i host       nodes $hosts  cores $(nproc)" "$machine"
     echo "$hosts hosts, ranks per host: $ranks, $rate:"
     echo
     sed 's/^/    /' "$machine"

@@ -2,8 +2,8 @@
  * /sys/devices/system comes from below CORES_ROOT.  Each rank of MPI_COMM_WORLD may run on one
  * entry of CORES_CPUS (as in 0,1,4-7), a CPU or a row of them: rank i on entry i.  What a rank
  * reads of its cgroup comes from below CORES_CGROUP, from a folder named after its number.  A
- * thread that asks for all CPUs gets the first CORES_NUMBER.  With CORES_POSSIBLE the kernel has
- * room for so many CPUs, and refuses to fill in a shorter set. */
+ * thread that asks for all CPUs gets the first CORES_NUMBER, which are all that are online.  With
+ * CORES_POSSIBLE the kernel has room for so many CPUs, and refuses to fill in a shorter set. */
 #include <config.h> /* _GNU_SOURCE */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -135,6 +135,15 @@ sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t *set)
     if (getenv("CORES_NUMBER") && CPU_COUNT_S(bytes, set) == (int)(8 * bytes))
         is_wide = true;
     return is_wide ? 0 : next(pid, bytes, set);
+}
+
+EXPORT long
+sysconf(int name)
+{
+    const char *const number = getenv("CORES_NUMBER");
+    long (*next)(int);
+    find(&next, "sysconf");
+    return number && name == _SC_NPROCESSORS_ONLN ? strtol(number, NULL, 10) : next(name);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

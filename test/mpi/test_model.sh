@@ -79,6 +79,10 @@ expect_model() {
 
 expect_model "a file" "a test's" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL="$scratch/machine"
 expect_model "an installed file" "fat tree, 16 ranks per host" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_MODEL=fat-tree
+# A machine of more cores is made up: where ranks share cores, nothing is measured.
+few=$library
+export CORES_NUMBER=32 CORES_CPUS=0-31,0-31,0-31,0-31
+library=$programs/.libs/fake_machine.so:$few
 expect_model "measured" "measured" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly
 ! grep -q 'do not commute' "$scratch/out" || fail "measured: rules for ops that nobody used"
 expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly ALLREDUCE_VERBOSE=1 "$programs/order"
@@ -86,6 +90,22 @@ expect_ok "an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=ring,rhd,b
     fail "an op that does not commute: no rules, or more than once for one"
     cat "$scratch/out"
 }
+
+export CORES_NUMBER=2 CORES_CPUS=0-1,0-1,0-1,0-1
+expect_ok "shared cores" preload 4 ALLREDUCE_ALGO_LIST=^shm ALLREDUCE_VERBOSE=1 "$programs/few_calls"
+if ! grep -q 'auto on 4 ranks of several nodes that share cores, by built-in rules: butterfly:' "$scratch/out" ||
+    [ "$(grep -c 'auto on 4' "$scratch/out")" -ne 1 ] || ! grep -q ' model$' "$scratch/out"; then
+    fail "shared cores: not told once, or not used"
+    cat "$scratch/out"
+fi
+expect_ok "shared cores, an op that does not commute" preload 4 ALLREDUCE_ALGO_LIST=^shm ALLREDUCE_VERBOSE=1 "$programs/order"
+! grep -q 'do not commute' "$scratch/out" || fail "shared cores: rules for ops that do not commute"
+expect_ok "shared cores and a list" preload 4 ALLREDUCE_ALGO_LIST=ring ALLREDUCE_VERBOSE=1 "$programs/few_calls"
+if grep -q 'auto on 4\| butterfly ' "$scratch/out" || ! grep -q ' ring ' "$scratch/out"; then
+    fail "shared cores and a list: $(cat "$scratch/out")"
+fi
+unset CORES_NUMBER CORES_CPUS
+library=$few
 
 export ALLREDUCE_ALGO_LIST=^shm
 

@@ -1,11 +1,11 @@
 /* What follows from the times of messages between two ranks: model/pings.h, with made-up times. */
-#include <math.h>
-
 #include "model/pings.h"
 #include "unit.h"
 
 #define CALLS_MOST 64
 #define FAILURE    17
+#define EFFORT     2
+#define EAGER_MOST 65536 /* bytes; longer messages are not asked about */
 
 /* A call of one of the functions that measure. */
 struct call {
@@ -16,8 +16,6 @@ struct call {
 /* Two ranks whose messages travel so, as one of them sees them. */
 struct ranks {
     struct ar_travel travel;
-    double median;              /* so many times the least time */
-    double hindered;            /* ns: what each of the first loops takes longer */
     const struct ranks *server; /* NULL: this is it */
     bool says;                  /* what it told last */
     int fails_at;               /* the number of the call, from 1 on; 0: none */
@@ -44,14 +42,10 @@ one_way(const struct ar_travel *t, int bytes, int n)
 }
 
 static int
-play(void *with, struct ar_ping_times *times, int bytes, int n, int loops)
+play(void *with, double *ns, int bytes, int n, int loops)
 {
     struct ranks *const r = with;
-    const bool is_first = r->ncalls == 0;
-    times->least = one_way(&r->travel, bytes, n) + one_way(&r->travel, AR_PING_SHORT, 1) +
-                   (is_first ? r->hindered : 0);
-    times->median = r->median * times->least;
-    times->mean = 1000 * times->median; /* which counts for nothing here */
+    *ns = one_way(&r->travel, bytes, n) + one_way(&r->travel, AR_PING_SHORT, 1);
     return note(r, (struct call){PLAY, bytes, n, loops});
 }
 
@@ -75,9 +69,9 @@ tell(void *with, bool *what)
 }
 
 static int
-measure(struct ar_travel *travel, struct ranks *r, bool is_near, bool is_crowded)
+measure(struct ar_travel *travel, struct ranks *r, bool is_near)
 {
-    const struct ar_pings pings = {r, play, is_eager, tell, 2, is_near, is_crowded};
+    const struct ar_pings pings = {r, play, is_eager, tell, EFFORT, is_near};
     *travel = (struct ar_travel){.eager_bytes = SIZE_MAX};
     return ar_pings_measure(travel, &pings);
 }
@@ -95,18 +89,17 @@ ranks_of(size_t eager_bytes)
                                      .overhead = OVERHEAD,
                                      .per_byte = PER_BYTE,
                                      .eager_bytes = eager_bytes,
-                                     .handshake = HANDSHAKE},
-                          .median = 4};
+                                     .handshake = HANDSHAKE}};
 }
 
-/* Bytes of the longest message that was sent. */
+/* Rows of long messages that were sent. */
 static int
-longest(const struct ranks *r)
+count_rows(const struct ranks *r)
 {
-    int bytes = 0;
+    int n = 0;
     for (int i = 0; i < r->ncalls; i++)
-        bytes = r->calls[i].bytes > bytes ? r->calls[i].bytes : bytes;
-    return bytes;
+        n += r->calls[i].bytes == AR_PING_LONG && r->calls[i].n > 1 ? r->calls[i].loops : 0;
+    return n;
 }
 
 static int
@@ -123,16 +116,17 @@ static void
 what_a_message_takes_is_found(void **state)
 {
     (void)state;
-    for (size_t eager = 1024; eager < AR_PING_LONG; eager *= 2)
+    for (size_t eager = 4096; eager < EAGER_MOST; eager *= 2)
         for (size_t more = 0; more < eager; more += eager / 2 + 1) {
             struct ranks r = ranks_of(eager + more);
             struct ar_travel t;
-            assert_int_equal(measure(&t, &r, false, false), 0);
+            assert_int_equal(measure(&t, &r, false), 0);
             assert_true(t.latency == LATENCY + AR_PING_SHORT * PER_BYTE);
             assert_true(t.overhead == OVERHEAD);
             assert_true(t.per_byte == PER_BYTE);
             assert_int_equal(t.eager_bytes, eager);
             assert_true(t.handshake == HANDSHAKE);
+            assert_int_equal(count_rows(&r), EFFORT);
         }
 }
 
@@ -141,57 +135,28 @@ without_a_handshake_none_is_said(void **state)
 {
     (void)state;
     for (int is_near = 0; is_near < 2; is_near++) {
-        struct ranks r = ranks_of(is_near ? 4096 : AR_PING_LONG);
+        struct ranks r = ranks_of(is_near ? 4096 : EAGER_MOST);
         struct ar_travel t;
-        assert_int_equal(measure(&t, &r, is_near, false), 0);
+        assert_int_equal(measure(&t, &r, is_near), 0);
         assert_true(t.eager_bytes == SIZE_MAX && t.handshake == 0);
         assert_int_equal(count_calls(&r, IS_EAGER, 4096), !is_near);
     }
 }
 
-/* A rank's own work and a byte take the least time, whoever else is there. */
 static void
-where_ranks_share_cores_the_median_counts(void **state)
-{
-    struct ranks r = ranks_of(65536);
-    struct ar_travel t;
-    (void)state;
-    r.median = 128; /* of which a message would be slow */
-    assert_int_equal(measure(&t, &r, false, true), 0);
-    assert_true(t.overhead == OVERHEAD && t.per_byte == PER_BYTE);
-    assert_true(t.latency ==
-                r.median * one_way(&r.travel, AR_PING_SHORT, 1) - 2 * (double)OVERHEAD);
-    assert_true(t.handshake == r.median * (HANDSHAKE + 65536 * PER_BYTE) - 65536 * PER_BYTE);
-}
-
-static void
-the_better_of_two_measurements_of_short_messages_counts(void **state)
-{
-    struct ranks r = ranks_of(65536);
-    struct ar_travel t;
-    (void)state;
-    r.hindered = 1000;
-    assert_int_equal(measure(&t, &r, false, false), 0);
-    assert_true(t.latency == LATENCY + AR_PING_SHORT * PER_BYTE && t.overhead == OVERHEAD);
-}
-
-static void
-over_slow_links_no_long_message_is_sent(void **state)
+over_slow_links_no_row_is_sent(void **state)
 {
     (void)state;
-    for (size_t eager = 4096; eager <= 2 * AR_PING_MIDDLE; eager *= 2) {
-        const bool is_eager_all = eager >= AR_PING_MIDDLE;
+    for (size_t eager = 4096; eager <= 2 * EAGER_MOST; eager *= 2) {
+        const bool is_eager_all = eager >= EAGER_MOST;
         struct ranks r = ranks_of(eager);
         struct ar_travel t;
         r.travel.per_byte = 128;
-        r.median = 2; /* the fastest loop went on what the link had saved up */
-        assert_int_equal(measure(&t, &r, false, false), 0);
-        assert_true(t.per_byte == r.median *
-                                      (one_way(&r.travel, AR_PING_MIDDLE, 1) +
-                                       one_way(&r.travel, AR_PING_SHORT, 1)) /
-                                      AR_PING_MIDDLE);
-        assert_int_equal(longest(&r), AR_PING_MIDDLE);
-        assert_int_equal(count_calls(&r, PLAY, AR_PING_SHORT), 2);
+        assert_int_equal(measure(&t, &r, false), 0);
+        assert_true(t.per_byte ==
+                    (one_way(&r.travel, AR_PING_LONG, 1) + one_way(&r.travel, AR_PING_SHORT, 1)) /
+                        AR_PING_LONG);
+        assert_int_equal(count_rows(&r), 0);
         assert_int_equal(t.eager_bytes, is_eager_all ? SIZE_MAX : eager);
     }
 }
@@ -206,8 +171,8 @@ the_other_rank_does_as_the_server(void **state)
         struct ar_travel t;
         (k % 2 ? &server : &other)->travel.per_byte = 128;
         other.server = &server;
-        assert_int_equal(measure(&t, &server, k / 2, false), 0);
-        assert_int_equal(measure(&t, &other, k / 2, false), 0);
+        assert_int_equal(measure(&t, &server, k / 2), 0);
+        assert_int_equal(measure(&t, &other, k / 2), 0);
         assert_int_equal(server.ncalls, other.ncalls);
         assert_memory_equal(server.calls, other.calls, sizeof server.calls);
     }
@@ -219,34 +184,13 @@ an_error_ends_the_measurement(void **state)
     struct ranks all = ranks_of(8192);
     struct ar_travel t;
     (void)state;
-    assert_int_equal(measure(&t, &all, false, false), 0);
+    assert_int_equal(measure(&t, &all, false), 0);
     for (int i = 1; i <= all.ncalls; i++) {
         struct ranks r = ranks_of(8192);
         r.fails_at = i;
-        assert_int_equal(measure(&t, &r, false, false), FAILURE);
+        assert_int_equal(measure(&t, &r, false), FAILURE);
         assert_int_equal(r.ncalls, i);
     }
-}
-
-/* Pairs of four ranks that take so many times as long at once as one alone: inside a node by the
- * median, between nodes by the mean.  The other time says the contrary. */
-static void
-who_is_hindered_shares_something(void **state)
-{
-    (void)state;
-    for (int is_near = 0; is_near < 2; is_near++)
-        for (int is_hindered = 0; is_hindered < 2; is_hindered++) {
-            const double times = (is_near ? 1.1 : 1.6) + (is_hindered ? 0.0625 : -0.0625);
-            const double counts = times * PER_BYTE * AR_PING_ROW * AR_PING_LONG;
-            const double misleads = is_hindered ? 0 : 1000 * counts;
-            const struct ar_ping_times of = {.least = misleads,
-                                             .median = is_near ? counts : misleads,
-                                             .mean = is_near ? misleads : counts};
-            const double shared = ar_pings_shared(&of, PER_BYTE, 4, is_near);
-            assert_true(is_hindered ? fabs(shared / (times * PER_BYTE / 4) - 1) < 1e-12
-                                    : shared == 0);
-            assert_true(ar_pings_shared(&of, PER_BYTE, 0, is_near) == 0);
-        }
 }
 
 int
@@ -255,12 +199,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_message_takes_is_found),
         cmocka_unit_test(without_a_handshake_none_is_said),
-        cmocka_unit_test(where_ranks_share_cores_the_median_counts),
-        cmocka_unit_test(the_better_of_two_measurements_of_short_messages_counts),
-        cmocka_unit_test(over_slow_links_no_long_message_is_sent),
+        cmocka_unit_test(over_slow_links_no_row_is_sent),
         cmocka_unit_test(the_other_rank_does_as_the_server),
         cmocka_unit_test(an_error_ends_the_measurement),
-        cmocka_unit_test(who_is_hindered_shares_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
