@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicator/forecast.h"
 #include "config/output.h"
 #include "execute/crowd.h"
 #include "helper/job.h"
-#include "helper/measure_levels.h"
 #include "report/say.h"
 #include "report/table.h"
 
@@ -45,26 +45,6 @@ parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* What a machine file may say of a level inside a node, and this one does not. */
-static void
-print_missing(FILE *out, const struct ar_machine *machine)
-{
-    for (int l = 0; l < machine->ndomains; l++) {
-        const struct ar_machine_domain *const d = &machine->domains[l];
-        const char *const missing[] = {d->serve > 0 ? NULL : "serve",
-                                       d->link_per_byte > 0 ? NULL : "link",
-                                       d->memory_per_byte > 0 ? NULL : "memory"};
-        const char *separator = "";
-        fprintf(out, "# not measured of level %s: ", d->name);
-        for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
-            if (missing[i]) {
-                fprintf(out, "%s%s", separator, missing[i]);
-                separator = ", ";
-            }
-        fputc('\n', out);
-    }
-}
-
 /* An enum ar_exit, having said why it failed. */
 static int
 write_machine(const struct request *request, struct ar_machine *machine)
@@ -72,16 +52,12 @@ write_machine(const struct request *request, struct ar_machine *machine)
     if (request->title)
         snprintf(machine->title, sizeof machine->title, "%s", request->title);
     ar_name_clean(machine->title); /* else one line of the file could be several */
-    if (machine->ranks_per_node > 1 && machine->ndomains == 0)
-        fprintf(stderr, "allreduce model: levels inside a node are not measured, since ranks share "
-                        "cores or cannot share memory\n");
     char *const text = ar_machine_print(machine);
     const char *const path = request->output ? request->output : "/dev/stdout";
     struct ar_output output;
     int error = text ? ar_output_begin(&output, path) : ENOMEM;
     if (!error) {
         fputs(text, output.file);
-        print_missing(output.file, machine);
         error = ar_output_end(&output);
     }
     if (error)
@@ -108,8 +84,6 @@ find_machine(struct ar_machine *machine, int rank, int nranks)
         measuring.wait.dozes |= node_of[r] != node_of[0];
     if (!error)
         error = ar_measure(machine, &measuring);
-    if (!error)
-        error = ar_measure_levels(machine, &measuring);
     free(node_of);
     if (error) {
         ar_say("rank %d cannot measure: %s", rank,
@@ -140,8 +114,8 @@ ar_cli_model(int argc, char **argv)
         .options = options,
         .parser = parse_option,
         .doc = "Measures messages between two ranks of a node and between two nodes, "
-               "reductions, and the levels inside a node by pairs of ranks. Writes a machine file "
-               "for ALLREDUCE_MODEL and allreduce explain --machine. Start it with mpiexec.",
+               "and reductions. Writes a machine file for ALLREDUCE_MODEL and allreduce explain "
+               "--machine. Start it with mpiexec.",
     };
     struct request request = {NULL, NULL};
     int rank, nranks;

@@ -37,26 +37,11 @@ grep -q "ALLREDUCE_MODEL: 'fat-three' is neither a file nor one of the installed
 expect_ok "a rank alone" preload 1 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/few_calls"
 expect_ok "ranks alone" preload 2 ALLREDUCE_VERBOSE=1 ALLREDUCE_MODEL="$scratch/machine" "$programs/corners" self
 
-# What is measured here parses, and predicts shared memory.
+# What is measured here parses, and predicts messages.
 expect_ok "allreduce model" launch 2 ./allreduce model -o "$scratch/here.machine" --title="$(printf 'ours\nrank')"
 [ "$(sed -n 's/^title *//p' "$scratch/here.machine")" = 'ours?rank' ] || fail "a title of two lines: $(cat "$scratch/here.machine")"
-if grep -q '^level      node  ranks 2  latency [0-9.]*ns  bandwidth ' "$scratch/here.machine"; then
-    ./allreduce explain shm -n 2 -s 8 --machine "$scratch/here.machine" >"$scratch/predicted" || fail "its levels do not predict"
-    grep '^  time ' "$scratch/predicted" || fail "its levels predict no time"
-    grep -q '^rank .*  access [0-9.]*ns' "$scratch/here.machine" || fail "what an access takes is not measured"
-    if grep -q '^level .*  cache .*  memory [0-9.]*[GM]B/s' "$scratch/here.machine"; then
-        missing='serve, link'
-    else # whose memory matters from which length on, is not known
-        missing='serve, link, memory'
-        ! grep -q '^level .*  \(cache\|memory\) ' "$scratch/here.machine" || fail "a cache or memory alone"
-    fi
-    grep -qx "# not measured of level node: $missing" "$scratch/here.machine" || { # a line has one reader here
-        fail "it does not say what is not measured"
-        cat "$scratch/here.machine"
-    }
-else
-    grep -q 'levels inside a node are not measured, since ' "$scratch/out" || fail "no levels, and no reason"
-fi
+./allreduce explain ring -n 2 -s 8 --machine "$scratch/here.machine" >"$scratch/predicted" || fail "it does not predict"
+grep '^  time ' "$scratch/predicted" || fail "it predicts no time"
 
 expect_ok "nodes of which rank 0 may have one of its own" launch 3 "$programs/model"
 
