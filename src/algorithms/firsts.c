@@ -1,5 +1,6 @@
 #include "algorithms/firsts.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "schedule/error.h"
@@ -24,9 +25,13 @@ ar_firsts_find(int *first, const uint64_t *key, int n)
     struct keyed *const sorted = malloc((size_t)n * sizeof *sorted);
     if (!sorted)
         return AR_ERR_MEMORY;
-    for (int i = 0; i < n; i++)
+    bool is_sorted = true;
+    for (int i = 0; i < n; i++) {
         sorted[i] = (struct keyed){key[i], i};
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+        is_sorted &= i == 0 || key[i - 1] <= key[i];
+    }
+    if (!is_sorted) /* where ranks follow each other they are */
+        qsort(sorted, (size_t)n, sizeof *sorted, compare);
     for (int i = 0, begin = 0; i < n; i++) {
         begin = sorted[i].key == sorted[begin].key ? begin : i;
         first[sorted[i].index] = sorted[begin].index;

@@ -10,8 +10,7 @@
 /* A rank's share of a vector in its unit: lane / size of it. */
 struct share {
     int64_t lane, size;
-    int begin; /* of the rank's group */
-    int unit;  /* where it begins */
+    int unit; /* where it begins */
     int rank;
 };
 
@@ -156,21 +155,19 @@ find_bounds(struct ar_grouping_level *level, const struct ar_grouping *g, const 
 static struct share
 share_of(const struct ar_grouping *g, int l, int i)
 {
-    const int begin = g->level[l].begin[i], rank = g->rank_at[i];
+    const int rank = g->rank_at[i];
     if (l == 0)
-        return (struct share){0, 1, begin, i, rank};
+        return (struct share){0, 1, i, rank};
     const struct ar_grouping_level *const below = &g->level[l - 1];
-    return (struct share){below->lane[rank], below->end[i] - below->begin[i], begin,
-                          below->begin[i], rank};
+    return (struct share){below->lane[rank], below->end[i] - below->begin[i], below->begin[i],
+                          rank};
 }
 
-/* Ranks of one unit have different lanes there. */
+/* Within a group.  Ranks of one unit have different lanes there. */
 static int
 compare_shares(const void *x, const void *y)
 {
     const struct share *const a = x, *const b = y;
-    if (a->begin != b->begin)
-        return a->begin - b->begin;
     const int64_t more = a->lane * b->size - b->lane * a->size;
     return more < 0 ? -1 : more > 0 ? 1 : a->unit - b->unit;
 }
@@ -178,11 +175,13 @@ compare_shares(const void *x, const void *y)
 static void
 find_lanes(struct ar_grouping *g, int l, struct share *share)
 {
+    const struct ar_grouping_level *const of = &g->level[l];
     for (int i = 0; i < g->nranks; i++)
         share[i] = share_of(g, l, i);
-    qsort(share, (size_t)g->nranks, sizeof *share, compare_shares);
+    for (int i = 0; i < g->nranks; i = of->end[i])
+        qsort(share + i, (size_t)(of->end[i] - i), sizeof *share, compare_shares);
     for (int i = 0; i < g->nranks; i++)
-        g->level[l].lane[share[i].rank] = i - share[i].begin;
+        of->lane[share[i].rank] = i - of->begin[i];
 }
 
 int

@@ -31,7 +31,7 @@ _Static_assert(SIZES <= AR_ADVICE_MAX, "an entry for each size");
 
 /* So many steps of schedules are added up for a formula.  Where one rank alone has more, as it has
  * with a ring of thousands and two steps in each round, the row's card stands for it. */
-#define STEPS_MOST ((size_t)1 << 12)
+#define STEPS_MOST ((size_t)1 << 10)
 
 /* Elements for each rank of a schedule that stands for any length: no block is empty. */
 #define ELEMENTS_PER_RANK 16
@@ -157,12 +157,22 @@ predict(struct ar_moment *end, const struct search *s, size_t i, size_t bytes)
     return error;
 }
 
+/* Has one rank so many steps that nobody would want to wait for it? */
+static bool
+takes_too_many_steps(const struct search *s, const struct ar_candidate *candidate)
+{
+    const struct ar_algorithm *const row = candidate->choice.algorithm;
+    return row && row->scratch == AR_SCRATCH_RANKS && !row->shares_memory &&
+           (size_t)s->request->nranks > STEPS_MOST;
+}
+
 /* Native has no formula. */
 static int
 find_times(struct search *s, size_t i)
 {
     const struct ar_candidate *const candidate = &s->list.of[i];
-    const bool is_row = candidate->choice.kind == AR_CHOICE_ALGORITHM;
+    const bool is_row =
+        candidate->choice.kind == AR_CHOICE_ALGORITHM && !takes_too_many_steps(s, candidate);
     const bool is_memory = is_row && candidate->choice.algorithm->shares_memory;
     const size_t alike = is_row && !is_memory ? find_alike(s, i) : i;
     int error = is_row && !is_memory && alike == i ? make_formula(s, i) : AR_OK;

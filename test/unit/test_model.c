@@ -674,8 +674,8 @@ steps_of_asking(int nranks)
 }
 
 /* A step takes about 0.1 us on a core of 2026. */
-#define STEPS_ON_1000 100000
-#define STEPS_ON_MORE 1000000
+#define STEPS_ON_1000 40000
+#define STEPS_ON_MORE 500000
 
 static void
 advice_takes_few_steps_on_1000_ranks_and_on_65536(void **state)
