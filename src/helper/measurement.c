@@ -508,18 +508,25 @@ goes_on(const struct ar_measurement *m, const struct ar_workload *work, double b
     return more;
 }
 
-/* Complete rounds of batches are counted. */
+/* Complete rounds of batches are counted.  In each all take part in another order: what a batch
+ * leaves behind, such as a link that has saved up or a core that sleeps, falls to another one. */
 static void
 time_rounds(struct ar_measurement *m, const struct ar_workload *work, double begun)
 {
     const double first_round = MPI_Wtime();
     const size_t n = m->nmeasured;
+    size_t *const order = malloc(n * sizeof *order);
+    if (!order) {
+        ar_say("out of memory");
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
     m->batches = 0;
     while (goes_on(m, work, begun, first_round)) {
         const size_t before = (size_t)(2 + m->batches) * n;
         bool is_complete = true;
+        ar_shuffle(order, n, (uint64_t)m->batches);
         for (size_t i = 0; i < n && is_complete; i++) {
-            struct ar_measured *const e = &m->measured[i];
+            struct ar_measured *const e = &m->measured[order[i]];
             struct lap lap = {0, 0};
             is_complete = time_batch(m, e, work, &lap);
             e->times[m->batches] = lap.call;
@@ -528,6 +535,7 @@ time_rounds(struct ar_measurement *m, const struct ar_workload *work, double beg
         }
         m->batches += is_complete;
     }
+    free(order);
 }
 
 int
