@@ -106,17 +106,17 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
 
 /* Where ranks share cores, as those of containers on one host do, nothing overlaps, and a message
  * waits for turns that no measurement of two ranks sees.  So these rules stand there.  They were
- * found on 4 hosts that share 2 cores, at 100 Mbit/s to 10 Gbit/s (doc/performance.md).  Each
+ * found on 4 and 8 hosts that share 2 cores, at 100 Mbit/s to 10 Gbit/s (doc/performance.md).  Each
  * message of a ring is the longest eager one of MPICH over TCP: a longer one waits several turns
  * until the receiver has answered, and shorter ones wait more often.  Ops that do not commute get
  * auto's other built-in rules, and so does everything where one of these algorithms is not allowed.
  */
-#define CROWDED_SINGLE "butterfly:0-16K;rhd:16K-%zuK;ring(segment=%zuK,window=4):%zuK-4M@3-inf;rhd"
+#define CROWDED_SINGLE "butterfly:0-16K;rhd:0-%zu;ring(segment=%zuK,window=4):0-4M@3-inf;rhd"
 #define CROWDED_SEVERAL                                                                            \
-    "butterfly:0-2K;two_level(inter=butterfly,lanes=one):2K-16K;two_level(inter=rhd):16K-%zuK;"    \
+    "butterfly:0-2K;two_level(inter=butterfly,lanes=one):0-16K;two_level(inter=rhd):0-%zu;"        \
     "two_level(inter=ring,segment=%zuK,window=4)"
-#define CROWDED_EAGER   16   /* KiB of a message */
-#define CROWDED_LONGEST 4096 /* KiB of a segment */
+#define CROWDED_EAGER   ((size_t)16 << 10) /* of a message */
+#define CROWDED_LONGEST ((size_t)4 << 20)  /* of a segment */
 
 /* May auto select all that the rules name? */
 static bool
@@ -143,9 +143,9 @@ crowded_rules(const struct ar_communicator *c)
     const size_t segment = wanted < CROWDED_LONGEST ? wanted : CROWDED_LONGEST;
     char *const rules = malloc(AR_RULES_OFFERED);
     if (rules && nodes.count == c->nranks)
-        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SINGLE, segment, segment, segment);
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SINGLE, segment - 1, segment >> 10);
     else if (rules)
-        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SEVERAL, segment, segment);
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SEVERAL, segment - 1, segment >> 10);
     if (rules && !allows(c->config, rules)) {
         free(rules);
         return NULL;
