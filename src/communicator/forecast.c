@@ -111,12 +111,24 @@ advise(const struct ar_communicator *c, const struct ar_machine *machine, bool i
  * until the receiver has answered, and shorter ones wait more often.  Ops that do not commute get
  * auto's other built-in rules, and so does everything where one of these algorithms is not allowed.
  */
-#define CROWDED_SINGLE "butterfly:0-16K;rhd:0-%zu;ring(segment=%zuK,window=4):0-4M@3-inf;rhd"
+#define CROWDED_SINGLE "butterfly:0-16K;rhd:0-%zu;ring(segment=%zuK,window=4):0-8M@3-inf;rhd"
 #define CROWDED_SEVERAL                                                                            \
     "butterfly:0-2K;two_level(inter=butterfly,lanes=one):0-16K;two_level(inter=rhd):0-%zu;"        \
     "two_level(inter=ring,segment=%zuK,window=4)"
 #define CROWDED_EAGER   ((size_t)16 << 10) /* of a message */
 #define CROWDED_LONGEST ((size_t)4 << 20)  /* of a segment */
+
+/* The longest vector whose halves are still faster than a ring: Open MPI's eager messages are four
+ * times as long. */
+static size_t
+halved_bytes(size_t segment)
+{
+#ifdef OPEN_MPI
+    return 2 * segment;
+#else
+    return segment - 1;
+#endif
+}
 
 /* May auto select all that the rules name? */
 static bool
@@ -143,9 +155,11 @@ crowded_rules(const struct ar_communicator *c)
     const size_t segment = wanted < CROWDED_LONGEST ? wanted : CROWDED_LONGEST;
     char *const rules = malloc(AR_RULES_OFFERED);
     if (rules && nodes.count == c->nranks)
-        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SINGLE, segment - 1, segment >> 10);
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SINGLE, halved_bytes(segment),
+                       segment >> 10);
     else if (rules)
-        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SEVERAL, segment - 1, segment >> 10);
+        (void)snprintf(rules, AR_RULES_OFFERED, CROWDED_SEVERAL, halved_bytes(segment),
+                       segment >> 10);
     if (rules && !allows(c->config, rules)) {
         free(rules);
         return NULL;
