@@ -285,14 +285,15 @@ find_text(struct ar_machine *machine, const struct ar_communicator *c, MPI_Comm 
 {
     const uint64_t shape = c->rank == 0 ? shape_of(c) : 0;
     const bool is_crowded = c->shares_cores && !c->config->model_file;
-    const bool is_known = c->rank == 0 && recall(shape, in_order, machine, text);
+    const bool is_known =
+        c->rank == 0 && recall(shape, in_order, machine, text) && (*text || *machine->title);
     const int error = c->config->model_file
                           ? MPI_SUCCESS
                           : find_machine(machine, c, comm, is_known || is_crowded);
     if (error || c->rank > 0 || *text)
         return error;
     if (is_crowded) {
-        machine->ranks_per_node = 1; /* all that is said of it, and nobody asks for more */
+        machine->ranks_per_node = 1; /* all that is said of it: it has no title */
         *text = in_order ? NULL : crowded_rules(c);
         if (*text)
             remember(shape, in_order, machine, *text, NULL);
