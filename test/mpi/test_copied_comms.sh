@@ -86,8 +86,8 @@ done
 
 # The machine is measured for each shape: what leaders find, one on each node, says nothing of neighbours.
 for first in world leaders; do
-    expect_ok "measured, $first" launch 4 LD_PRELOAD="$library:$programs/.libs/count_calls.so" ALLREDUCE_ALGO_LIST=ring,rhd,butterfly \
-        "$programs/copied_comms" $first
+    expect_ok "measured, $first" launch 4 LD_PRELOAD="$programs/.libs/fake_machine.so:$library:$programs/.libs/count_calls.so" \
+        CORES_NUMBER=32 CORES_CPUS=0-31,0-31,0-31,0-31 ALLREDUCE_ALGO_LIST=ring,rhd,butterfly "$programs/copied_comms" $first
     grep '^broadcasts ' "$scratch/out" >"$scratch/measured-$first" || fail "measured, $first: $(cat "$scratch/out")"
 done
 cmp "$scratch/measured-world" "$scratch/measured-leaders" || fail "the world is not measured behind its leaders"
