@@ -1,4 +1,5 @@
-/* Auto across nodes: rules that rank 0 makes from a model of the machine, and all follow. */
+/* Auto across nodes: rules that rank 0 makes from a model of the machine, or has where ranks share
+ * cores, and that all follow. */
 #include "communicator/forecast.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* What auto runs across nodes, by a model of the machine; and the constants of such a model,
+/* What auto runs across nodes, by a model of the machine or by rules; and the constants of a model,
  * measured by a few messages. */
 #ifndef AR_COMMUNICATOR_MODEL_H
 #define AR_COMMUNICATOR_MODEL_H
@@ -7,9 +7,9 @@
 #include "model/machine.h"
 
 /* Chooses what auto runs across nodes; c's engine is ready.  If c's ranks are on several nodes, or
- * the user names a machine file, *choice becomes the model's, and *reason tells; otherwise both
- * stay.  Collective over comm at its first call for ops that commute, and at its first for others.
- * MPI_SUCCESS; an error of MPI's, or MPI_ERR_NO_MEM. */
+ * the user names a machine file, *choice becomes the model's, or that of rules for ranks that share
+ * cores, and *reason tells; otherwise both stay.  Collective over comm at its first call for ops
+ * that commute, and at its first for others. MPI_SUCCESS; an error of MPI's, or MPI_ERR_NO_MEM. */
 int ar_model_choose(struct ar_communicator *c, MPI_Comm comm, struct ar_choice *choice,
                     const struct ar_request *request, const char **reason);
 
