@@ -248,7 +248,7 @@ call_at(size_t place, int call)
     sum_doubles(room + place * step, room + HALF + place * step, ((size_t)8 << 10) / sizeof(double),
                 false, call);
     if (!went_through_slots())
-        usleep(50000);
+        usleep(100000);
 }
 
 /* Once slots have won, the ranks neither meet for their buffers nor map new ones for seven calls,
