@@ -13,6 +13,7 @@
 #include "communicator/ways.h"
 #include "config/config.h"
 #include "execute/node_plan.h"
+#include "helper/job.h"
 #include "report/clock.h"
 
 #define WARMUPS      2 /* calls, at least; one where time is limited, for judging was a call, too */
@@ -515,11 +516,7 @@ time_rounds(struct ar_measurement *m, const struct ar_workload *work, double beg
 {
     const double first_round = MPI_Wtime();
     const size_t n = m->nmeasured;
-    size_t *const order = malloc(n * sizeof *order);
-    if (!order) {
-        ar_say("out of memory");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    size_t *const order = ar_cli_need_memory(malloc(n * sizeof *order));
     m->batches = 0;
     while (goes_on(m, work, begun, first_round)) {
         const size_t before = (size_t)(2 + m->batches) * n;
@@ -544,12 +541,8 @@ ar_measurement_run(struct ar_measurement *m, const struct ar_workload *work)
     const size_t n = m->nmeasured, each = (size_t)work->repetitions;
     const double begun = MPI_Wtime();
     struct ar_buffers *const b = &m->buffers;
-    double *const times = reallocarray(m->times, 2 * n * each, sizeof *times);
+    double *const times = ar_cli_need_memory(reallocarray(m->times, 2 * n * each, sizeof *times));
     int wrong = 0;
-    if (!times) {
-        ar_say("out of memory");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
     m->times = times;
     m->deadline_ns = work->deadline_ns;
     m->late = false;
