@@ -10,7 +10,7 @@
 /* Bytes of a message, and messages in a row. */
 #define AR_PING_SHORT 8
 #define AR_PING_LONG  (256 << 10)
-#define AR_PING_TRAIN 16 /* short ones, at most */
+#define AR_PING_TRAIN 16 /* short ones */
 #define AR_PING_ROW   3  /* long ones */
 
 /* Where a long message takes longer, no row of them is sent. */
